@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# Builds the extension for the Postgres of PG_CONFIG and installs it there; or takes it away again.
+#
+#   install.sh install       library, control file, SQL scripts, model, ONNX Runtime
+#   install.sh uninstall     removes exactly those
+#
+# DESTDIR is put before every path that is written, as packagers expect.
+set -euo pipefail
+# shellcheck source=docker/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+use_postgres
+LIB=${DESTDIR:-}$PG_LIB
+SHARE=${DESTDIR:-}$PG_SHARE
+changed=0
+
+# A running server has these files mapped: written in place they would crash it, so each is renamed into place.
+# Prints nothing and touches nothing where the same file is there.
+put() {
+    local mode=$1 source=$2 dest=$3 dir
+    cmp -s "$source" "$dest" && return
+    dir=$(dirname "$dest")
+    [ -d "$dir" ] || as_writer_of "$dir" install -d -m 755 "$dir"
+    as_writer_of "$dir" install -m "$mode" "$source" "$dest.new.$$"
+    as_writer_of "$dir" mv -f "$dest.new.$$" "$dest"
+    changed=$((changed + 1))
+}
+
+install_all() {
+    local file
+    [ -f "$BUILD/runtime/$RUNTIME_FILE" ] && [ -d "$BUILD/model" ] ||
+        die "the model or ONNX Runtime is missing from $BUILD: run 'make setup' first"
+    build_all
+    say "installing into $LIB and $SHARE"
+    # The files that the library opens come first, the control file that announces it last.
+    put 755 "$BUILD/runtime/$RUNTIME_FILE" "$LIB/nl2sql/$RUNTIME_FILE"
+    while IFS= read -r file; do
+        put 644 "$BUILD/model/$file" "$SHARE/nl2sql/model/$file"
+    done < <(cd "$BUILD/model" && find . -type f -printf '%P\n' | sort)
+    put 755 "$RELEASE/libnl2sql.so" "$LIB/nl2sql.so"
+    for file in "$ROOT"/sql/nl2sql--*.sql "$ROOT/nl2sql.control"; do
+        put 644 "$file" "$SHARE/extension/$(basename "$file")"
+    done
+    if [ "$changed" -eq 0 ]; then
+        say "everything was installed already"
+    else
+        say "installed $changed files; running sessions keep the old ones until they reconnect"
+    fi
+}
+
+uninstall_all() {
+    local path there=()
+    for path in "$LIB/nl2sql.so" "$LIB/nl2sql" "$SHARE/nl2sql" "$SHARE/extension/nl2sql.control" \
+        "$SHARE"/extension/nl2sql--*.sql; do
+        if [ -e "$path" ]; then there+=("$path"); fi
+    done
+    if [ ${#there[@]} -eq 0 ]; then
+        say "nothing of nl2sql is installed in $LIB or $SHARE"
+        return
+    fi
+    for path in "${there[@]}"; do
+        say "removing $path"
+        as_writer_of "$(dirname "$path")" rm -rf "$path"
+    done
+}
+
+case ${1:-} in
+install) install_all ;;
+uninstall) uninstall_all ;;
+*) die "usage: install.sh install|uninstall" ;;
+esac

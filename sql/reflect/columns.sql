@@ -1,0 +1,46 @@
+-- Columns of the tables $1 (oid[]), in their order. Labels are those of the column's enum, also
+-- behind a domain (of a domain) or in an array.
+WITH RECURSIVE used AS (
+    SELECT DISTINCT a.atttypid AS type
+    FROM pg_attribute a
+    WHERE a.attrelid = ANY ($1) AND a.attnum > 0 AND NOT a.attisdropped
+), base (type, base) AS (
+    SELECT type, type FROM used
+    UNION
+    SELECT b.type,
+           CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.typelem END
+    FROM base b
+    JOIN pg_type t ON t.oid = b.base
+    WHERE t.typtype = 'd' OR (t.typcategory = 'A' AND t.typelem <> 0)
+), labels AS (
+    SELECT b.type, json_agg(e.enumlabel ORDER BY e.enumsortorder) AS labels
+    FROM base b
+    JOIN pg_enum e ON e.enumtypid = b.base
+    GROUP BY b.type
+), required AS (
+    -- A domain that refuses null makes the column refuse it.
+    SELECT DISTINCT b.type
+    FROM base b
+    JOIN pg_type t ON t.oid = b.base
+    WHERE t.typtype = 'd' AND t.typnotnull
+      AND NOT EXISTS (SELECT FROM pg_type u WHERE u.oid = b.type AND u.typcategory = 'A')
+)
+SELECT coalesce(json_agg(t), '[]')::text
+FROM (
+    SELECT a.attrelid::bigint AS "table",
+           a.attname AS name,
+           format_type(a.atttypid, a.atttypmod) AS type,
+           NOT (a.attnotnull OR a.atttypid IN (SELECT type FROM required)) AS nullable,
+           col_description(a.attrelid, a.attnum) AS description,
+           CASE
+               WHEN a.attidentity = 'a' THEN 'identity always'
+               WHEN a.attidentity = 'd' THEN 'identity by default'
+               WHEN a.attgenerated = 's' THEN 'generated stored'
+               WHEN a.attgenerated = 'v' THEN 'generated virtual'
+           END AS "generated",
+           l.labels
+    FROM pg_attribute a
+    LEFT JOIN labels l ON l.type = a.atttypid
+    WHERE a.attrelid = ANY ($1) AND a.attnum > 0 AND NOT a.attisdropped
+    ORDER BY a.attrelid, a.attnum
+) t

@@ -1,0 +1,147 @@
+//! `nl2sql_index`.
+
+use crate::pg::build::{self, Outcome};
+use crate::pg::datasource::{self, Change};
+use crate::pg::error::{Error, OrRaise, Result};
+use crate::pg::{argument, identity, lease, privilege, subtransaction};
+use pgrx::JsonB;
+use pgrx::prelude::*;
+use serde_json::json;
+use std::time::Instant;
+
+type Row = (
+    name!(datasource, String),
+    name!(status, String),
+    name!(build_id, Option<String>),
+    name!(schema_version, Option<String>),
+    name!(entries, Option<i32>),
+    name!(counts, Option<JsonB>),
+    name!(embedded, Option<i32>),
+    name!(reused, Option<i32>),
+    name!(issues, JsonB),
+    name!(seconds, f64),
+    name!(error, Option<String>),
+);
+
+#[pg_extern]
+fn nl2sql_index(
+    datasource: Option<&str>,
+    curated_only: Option<bool>,
+    enrich: Option<bool>,
+) -> TableIterator<
+    'static,
+    (
+        name!(datasource, String),
+        name!(status, String),
+        name!(build_id, Option<String>),
+        name!(schema_version, Option<String>),
+        name!(entries, Option<i32>),
+        name!(counts, Option<JsonB>),
+        name!(embedded, Option<i32>),
+        name!(reused, Option<i32>),
+        name!(issues, JsonB),
+        name!(seconds, f64),
+        name!(error, Option<String>),
+    ),
+> {
+    TableIterator::new(index(datasource, curated_only, enrich).or_raise())
+}
+
+fn index(datasource: Option<&str>, curated_only: Option<bool>, enrich: Option<bool>) -> Result<Vec<Row>> {
+    identity::check_writable("nl2sql_index()");
+    if argument::required("curated_only", curated_only)? {
+        return Err(Error::later("curated_only"));
+    }
+    if argument::required("enrich", enrich)? {
+        return Err(Error::later("enrich"));
+    }
+    match datasource {
+        Some(name) => Ok(vec![index_one(name)?]),
+        None => index_all(),
+    }
+}
+
+/// One datasource: an error raises, and nothing has changed.
+fn index_one(name: &str) -> Result<Row> {
+    let name = argument::spoken("datasource", Some(name))?;
+    let started = Instant::now();
+    if identity::as_owner(|| datasource::load(name))?.is_none() {
+        register_schema(name)?;
+    }
+    let outcome = identity::as_owner(|| build_one(name))?;
+    Ok(finish(name, started, Ok(outcome)))
+}
+
+/// Every registered datasource in turn, each on its own: one that fails keeps its previous build.
+fn index_all() -> Result<Vec<Row>> {
+    identity::as_owner(|| {
+        let rows = datasource::names()?.into_iter().map(|name| {
+            let started = Instant::now();
+            let outcome = subtransaction::attempt(|| build_one(&name));
+            finish(&name, started, outcome)
+        });
+        Ok(rows.collect())
+    })
+}
+
+/// A name that is not registered but is a schema that the caller may look into.
+fn register_schema(name: &str) -> Result<()> {
+    let system = name == "information_schema" || name.starts_with("pg_");
+    if system || privilege::schema_oid(name).is_none() {
+        let mut known = datasource::names()?;
+        known.extend(crate::pg::catalogue::schemas()?);
+        return Err(datasource::unknown(name, &known));
+    }
+    identity::as_owner(|| datasource::save(name, Change::default()))?;
+    notice!("schema \"{name}\" is registered as a datasource");
+    Ok(())
+}
+
+fn build_one(name: &str) -> Result<Outcome> {
+    let Some(datasource) = datasource::load(name)? else {
+        return Err(datasource::unknown(name, &[]));
+    };
+    lease::take(name, datasource.id)?;
+    build::build(&datasource)
+}
+
+/// Leaves the build's one line in the server log, and makes it a row.
+fn finish(name: &str, started: Instant, outcome: Result<Outcome>) -> Row {
+    let seconds = started.elapsed().as_secs_f64();
+    let name = name.to_owned();
+    match outcome {
+        Ok(outcome) => {
+            tracing::info!(
+                datasource = name,
+                status = outcome.status,
+                build = outcome.build,
+                schema_version = outcome.schema_version,
+                entries = outcome.entries,
+                embedded = outcome.embedded,
+                reused = outcome.reused,
+                seconds,
+                "build"
+            );
+            let number = |count: usize| Some(i32::try_from(count).unwrap_or(i32::MAX));
+            (
+                name,
+                outcome.status.to_owned(),
+                Some(outcome.build.to_string()),
+                Some(outcome.schema_version),
+                number(outcome.entries),
+                Some(JsonB(json!(outcome.counts))),
+                number(outcome.embedded),
+                number(outcome.reused),
+                JsonB(json!([])),
+                seconds,
+                None,
+            )
+        }
+        Err(error) => {
+            tracing::info!(datasource = name, status = "failed", sqlstate = ?error.code, seconds, "build");
+            warning!("datasource \"{name}\" was not indexed: {}", error.message);
+            let failed = "failed".to_owned();
+            (name, failed, None, None, None, None, None, None, JsonB(json!([])), seconds, Some(error.message))
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! `nl2sql_route` and `nl2sql_route_explain`.
+
+use crate::pg::argument::{self, TextArray};
+use crate::pg::embedder;
+use crate::pg::error::{OrRaise, Result};
+use crate::pg::search::{self, VOTE_K};
+use nl2sql_core::fusion::{self, Dropped, Fused, RRF_K, Signal};
+use pgrx::JsonB;
+use pgrx::prelude::*;
+use serde_json::{Value, json};
+
+#[pg_extern]
+fn nl2sql_route(
+    question: Option<&str>,
+    candidates: Option<i32>,
+    floor_ratio: Option<f64>,
+    datasources: TextArray,
+) -> TableIterator<
+    'static,
+    (name!(datasource, String), name!(score, f64), name!(similarity, f64), name!(ranks, JsonB)),
+> {
+    let routing = Routing::run(question, candidates, floor_ratio, datasources).or_raise();
+    TableIterator::new(
+        routing
+            .picks
+            .into_iter()
+            .map(|pick| (pick.datasource, pick.score, pick.similarity, JsonB(json!(pick.ranks)))),
+    )
+}
+
+#[pg_extern]
+fn nl2sql_route_explain(
+    question: Option<&str>,
+    candidates: Option<i32>,
+    floor_ratio: Option<f64>,
+    datasources: TextArray,
+) -> JsonB {
+    JsonB(Routing::run(question, candidates, floor_ratio, datasources).or_raise().explain())
+}
+
+struct Routing {
+    namespace: String,
+    candidates: usize,
+    floor_ratio: f64,
+    signals: Vec<Signal>,
+    fused: Vec<Fused>,
+    picks: Vec<Fused>,
+    dropped: Vec<(Fused, Dropped)>,
+}
+
+impl Routing {
+    fn run(
+        question: Option<&str>,
+        candidates: Option<i32>,
+        floor_ratio: Option<f64>,
+        datasources: TextArray,
+    ) -> Result<Self> {
+        let question = argument::spoken("question", question)?;
+        let candidates = argument::at_least_one("candidates", candidates)?;
+        let floor_ratio = argument::share("floor_ratio", floor_ratio)?;
+        let datasources = argument::filter("datasources", datasources)?;
+        let builds = search::builds(datasources.as_deref())?;
+        tracing::debug!(question, "route");
+        let vector = embedder::embed_question(question)?;
+        let signals = search::signals(&builds, &vector)?;
+        let fused = fusion::fuse(&signals);
+        let (picks, dropped) = fusion::shortlist(fused.clone(), candidates, floor_ratio);
+        Ok(Self { namespace: builds.namespace, candidates, floor_ratio, signals, fused, picks, dropped })
+    }
+
+    /// Ids and names only, never an entry's text.
+    fn explain(&self) -> Value {
+        let signals: Vec<Value> = self.signals.iter().map(explain_signal).collect();
+        let used: Vec<&str> =
+            self.signals.iter().filter(|signal| !signal.hits.is_empty()).map(|signal| signal.name).collect();
+        let fused: Vec<Value> = self.fused.iter().map(explain_fused).collect();
+        let picks: Vec<&str> = self.picks.iter().map(|pick| pick.datasource.as_str()).collect();
+        let dropped: Vec<Value> = self
+            .dropped
+            .iter()
+            .map(|(candidate, reason)| json!({ "datasource": candidate.datasource, "reason": reason.name() }))
+            .collect();
+        json!({
+            "namespace": self.namespace,
+            "signals": signals,
+            "routing": {
+                "rrf_k": RRF_K,
+                "vote_k": VOTE_K,
+                "candidates": self.candidates,
+                "floor_ratio": self.floor_ratio,
+                "signals": used,
+                "fused": fused,
+                "picks": picks,
+                "dropped": dropped,
+            },
+        })
+    }
+}
+
+fn explain_signal(signal: &Signal) -> Value {
+    let hits: Vec<Value> = signal
+        .hits
+        .iter()
+        .map(|hit| json!({ "id": hit.id, "datasource": hit.datasource, "similarity": hit.similarity }))
+        .collect();
+    let ranking: Vec<Value> = signal
+        .places()
+        .iter()
+        .map(|place| {
+            json!({
+                "rank": place.rank,
+                "datasource": place.best.datasource,
+                "id": place.best.id,
+                "similarity": place.best.similarity,
+            })
+        })
+        .collect();
+    json!({ "signal": signal.name, "hits": hits, "ranking": ranking })
+}
+
+fn explain_fused(candidate: &Fused) -> Value {
+    json!({
+        "datasource": candidate.datasource,
+        "score": candidate.score,
+        "similarity": candidate.similarity,
+        "ranks": candidate.ranks,
+    })
+}

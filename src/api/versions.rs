@@ -1,0 +1,39 @@
+//! `nl2sql_versions`.
+
+use crate::pg::error::{OrRaise, Result};
+use crate::pg::{argument, datasource, namespace, snapshot};
+use nl2sql_core::fingerprint::fingerprint;
+use pgrx::prelude::*;
+
+type Row = (String, String, TimestampWithTimeZone, bool, bool);
+
+#[pg_extern]
+fn nl2sql_versions(
+    datasource: Option<&str>,
+) -> TableIterator<
+    'static,
+    (
+        name!(schema_version, String),
+        name!(fingerprint, String),
+        name!(created_at, TimestampWithTimeZone),
+        name!(live, bool),
+        name!(has_diff, bool),
+    ),
+> {
+    TableIterator::new(versions(datasource).or_raise())
+}
+
+fn versions(datasource: Option<&str>) -> Result<Vec<Row>> {
+    let name = argument::required("datasource", datasource)?;
+    datasource::check_known(name)?;
+    let live = snapshot::live_version(name, &namespace::current()?)?;
+    snapshot::versions(name)?
+        .into_iter()
+        .map(|version| {
+            // Of the part that the caller sees: the stored one would tell of the rest.
+            let schema = snapshot::load_visible(name, &version.schema_version)?;
+            let is_live = live.as_deref() == Some(version.schema_version.as_str());
+            Ok((version.schema_version, fingerprint(name, &schema), version.created_at, is_live, false))
+        })
+        .collect()
+}

@@ -1,0 +1,18 @@
+//! The two functions that row security rests on (`nl2sql.table_access`, `nl2sql.readable_columns`).
+
+use crate::pg::privilege::{self, Reach};
+use pgrx::prelude::*;
+
+#[pg_extern]
+fn table_access(table_schema: &str, table_name: &str) -> i32 {
+    match privilege::reach(table_schema, table_name) {
+        Reach::Nothing => 0,
+        Reach::SomeColumns => 1,
+        Reach::Whole => 2,
+    }
+}
+
+#[pg_extern]
+fn readable_columns(table_schema: &str, table_name: &str) -> Vec<String> {
+    privilege::readable_columns(table_schema, table_name)
+}

@@ -1,0 +1,166 @@
+//! What a role may read, and what is left of a snapshot for it.
+
+use crate::name::TableName;
+use crate::schema::{Schema, Table};
+use serde_json::{Value, json};
+use std::collections::{HashMap, HashSet};
+
+/// A role's rights on one table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TableAccess {
+    /// SELECT on the table or on every column of it.
+    Whole,
+    /// SELECT on these columns alone.
+    Columns(HashSet<String>),
+}
+
+/// A role's rights on the tables of a datasource.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Access {
+    /// The role bypasses row security: all is visible, also what has since been dropped.
+    All,
+    /// A table that is not listed does not exist for the role.
+    Tables(HashMap<TableName, TableAccess>),
+}
+
+impl Access {
+    fn reads_column(&self, table: &TableName, column: &str) -> bool {
+        match self {
+            Access::All => true,
+            Access::Tables(tables) => match tables.get(table) {
+                None => false,
+                Some(TableAccess::Whole) => true,
+                Some(TableAccess::Columns(columns)) => columns.contains(column),
+            },
+        }
+    }
+
+    fn reads_columns(&self, table: &TableName, columns: &[String]) -> bool {
+        columns.iter().all(|column| self.reads_column(table, column))
+    }
+
+    fn reads_table(&self, table: &TableName) -> bool {
+        match self {
+            Access::All => true,
+            Access::Tables(tables) => tables.contains_key(table),
+        }
+    }
+
+    /// The part of `schema` that exists for the role.
+    pub fn visible(&self, schema: Schema) -> Schema {
+        let tables =
+            schema.tables.into_iter().filter(|table| self.reads_table(&table.name)).map(|table| self.cut(table));
+        Schema { tables: tables.collect() }
+    }
+
+    fn cut(&self, table: Table) -> Table {
+        let Table { name, mut contract, mut metadata } = table;
+        (contract.columns, metadata.columns) = contract
+            .columns
+            .into_iter()
+            .zip(metadata.columns)
+            .filter(|(column, _)| self.reads_column(&name, &column.name))
+            .unzip();
+        if !self.reads_columns(&name, &contract.primary_key) {
+            contract.primary_key.clear();
+        }
+        (contract.foreign_keys, metadata.foreign_keys) = contract
+            .foreign_keys
+            .into_iter()
+            .zip(metadata.foreign_keys)
+            .filter(|(key, _)| {
+                self.reads_columns(&name, &key.columns)
+                    && self.reads_table(&key.referred())
+                    && self.reads_columns(&key.referred(), &key.referred_columns)
+            })
+            .unzip();
+        Table { name, contract, metadata }
+    }
+}
+
+/// A schema as `nl2sql_snapshot` shows it: contract and metadata of each table in one object.
+pub fn render_tables(schema: &Schema) -> Value {
+    schema.tables.iter().map(render_table).collect()
+}
+
+/// One table's definition. Absent descriptions, counts and flags are null, lists are empty.
+pub fn render_table(table: &Table) -> Value {
+    let columns: Vec<Value> = table
+        .columns()
+        .map(|(column, metadata)| {
+            json!({
+                "name": column.name,
+                "type": column.data_type,
+                "nullable": column.nullable,
+                "primary_key": column.primary_key,
+                "generated": metadata.generated,
+                "description": metadata.description,
+                "pii": Value::Null,
+                "synonyms": metadata.synonyms,
+                "statistics": metadata.statistics,
+            })
+        })
+        .collect();
+    let foreign_keys: Vec<Value> = table
+        .foreign_keys()
+        .map(|(key, metadata)| {
+            json!({
+                "name": key.name,
+                "columns": key.columns,
+                "referred_schema": key.referred_schema,
+                "referred_table": key.referred_table,
+                "referred_columns": key.referred_columns,
+                "cardinality": metadata.cardinality,
+            })
+        })
+        .collect();
+    json!({
+        "schema": table.name.schema,
+        "name": table.name.name,
+        "kind": table.contract.kind,
+        "description": table.metadata.description,
+        "row_count": table.metadata.row_count,
+        "primary_key": table.contract.primary_key,
+        "columns": columns,
+        "foreign_keys": foreign_keys,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reflect::tests::schema;
+
+    fn columns(names: &[&str]) -> TableAccess {
+        TableAccess::Columns(names.iter().map(|name| name.to_string()).collect())
+    }
+
+    #[test]
+    fn a_table_without_rights_does_not_exist() {
+        let access = Access::Tables(HashMap::from([(TableName::new("shop", "orders"), TableAccess::Whole)]));
+        let visible = access.visible(schema());
+        assert_eq!(visible.tables.len(), 1);
+        assert!(visible.tables[0].contract.foreign_keys.is_empty(), "both keys lead to hidden tables");
+        assert!(!render_tables(&visible).to_string().contains("customers"));
+    }
+
+    #[test]
+    fn rights_on_columns_show_those_alone() {
+        let access = Access::Tables(HashMap::from([
+            (TableName::new("shop", "orders"), columns(&["customerId", "state"])),
+            (TableName::new("shop", "customers"), columns(&["id"])),
+        ]));
+        let visible = access.visible(schema());
+        let orders = &visible.tables[1];
+        assert_eq!(orders.contract.columns.len(), 2);
+        assert_eq!(orders.metadata.columns.len(), 2);
+        assert!(orders.contract.primary_key.is_empty(), "the key's column is hidden");
+        assert_eq!(orders.contract.foreign_keys.len(), 1, "both ends of this key are readable");
+        assert_eq!(visible.tables[0].contract.primary_key, ["id"]);
+    }
+
+    #[test]
+    fn a_role_beyond_row_security_sees_all() {
+        assert_eq!(Access::All.visible(schema()), schema());
+    }
+}

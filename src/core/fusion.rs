@@ -1,0 +1,191 @@
+//! Reciprocal rank fusion of signals, and the shortlist that routing makes of it.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// The constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009).
+pub const RRF_K: u32 = 60;
+
+/// An entry that a signal's search found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Hit {
+    pub datasource: String,
+    pub id: String,
+    /// Cosine similarity to the question.
+    pub similarity: f64,
+}
+
+/// One search and what it found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Signal {
+    pub name: &'static str,
+    pub hits: Vec<Hit>,
+}
+
+/// A datasource's place in one signal: by its best entry, ties to the smaller name.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Placed<'a> {
+    pub rank: u32,
+    pub best: &'a Hit,
+}
+
+impl Signal {
+    /// Datasources by their best entry, best first.
+    pub fn places(&self) -> Vec<Placed<'_>> {
+        let mut best: HashMap<&str, &Hit> = HashMap::new();
+        for hit in &self.hits {
+            best.entry(&hit.datasource)
+                .and_modify(|known| {
+                    let order = hit.similarity.total_cmp(&known.similarity);
+                    if order.then_with(|| known.id.cmp(&hit.id)).is_gt() {
+                        *known = hit;
+                    }
+                })
+                .or_insert(hit);
+        }
+        let mut best: Vec<&Hit> = best.into_values().collect();
+        best.sort_by(|a, b| {
+            b.similarity.total_cmp(&a.similarity).then_with(|| a.datasource.cmp(&b.datasource))
+        });
+        best.into_iter().zip(1..).map(|(best, rank)| Placed { rank, best }).collect()
+    }
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fused {
+    pub datasource: String,
+    pub score: f64,
+    /// The best cosine over all signals.
+    pub similarity: f64,
+    /// Ranks that a signal really gave.
+    pub ranks: BTreeMap<&'static str, u32>,
+}
+
+/// Sum over the signals of `1 / (RRF_K + rank)`, best first, ties to the smaller name. A datasource
+/// that a signal did not rank gets the rank after its last; a signal that ranked nothing is
+/// skipped.
+pub fn fuse(signals: &[Signal]) -> Vec<Fused> {
+    let names: BTreeSet<&str> =
+        signals.iter().flat_map(|signal| &signal.hits).map(|hit| hit.datasource.as_str()).collect();
+    let mut fused: Vec<Fused> = names
+        .into_iter()
+        .map(|name| Fused {
+            datasource: name.to_owned(),
+            score: 0.0,
+            similarity: f64::NEG_INFINITY,
+            ranks: BTreeMap::new(),
+        })
+        .collect();
+    for signal in signals.iter().filter(|signal| !signal.hits.is_empty()) {
+        let places = signal.places();
+        let by_name: HashMap<&str, &Placed> =
+            places.iter().map(|place| (place.best.datasource.as_str(), place)).collect();
+        let after_last = places.len() as u32 + 1;
+        for candidate in &mut fused {
+            let mut rank = after_last;
+            if let Some(place) = by_name.get(candidate.datasource.as_str()) {
+                rank = place.rank;
+                candidate.ranks.insert(signal.name, rank);
+                candidate.similarity = candidate.similarity.max(place.best.similarity);
+            }
+            candidate.score += 1.0 / f64::from(RRF_K + rank);
+        }
+    }
+    fused.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.datasource.cmp(&b.datasource)));
+    fused
+}
+
+/// Why a candidate is not in the shortlist.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dropped {
+    /// Less similar than the floor.
+    Floor,
+    /// Beyond the number of candidates asked for.
+    Limit,
+}
+
+impl Dropped {
+    pub fn name(self) -> &'static str {
+        match self {
+            Dropped::Floor => "floor",
+            Dropped::Limit => "limit",
+        }
+    }
+}
+
+/// Keeps, in fused order, at most `candidates` whose similarity reaches `floor_ratio` of the best
+/// one's; gives what it dropped with the reason.
+pub fn shortlist(fused: Vec<Fused>, candidates: usize, floor_ratio: f64) -> (Vec<Fused>, Vec<(Fused, Dropped)>) {
+    let best = fused.iter().map(|candidate| candidate.similarity).fold(f64::NEG_INFINITY, f64::max);
+    let floor = floor_ratio * best;
+    let (mut picks, mut dropped) = (Vec::new(), Vec::new());
+    for candidate in fused {
+        if candidate.similarity < floor {
+            dropped.push((candidate, Dropped::Floor));
+        } else if picks.len() >= candidates {
+            dropped.push((candidate, Dropped::Limit));
+        } else {
+            picks.push(candidate);
+        }
+    }
+    (picks, dropped)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn signal(name: &'static str, hits: &[(&str, f64)]) -> Signal {
+        let hits = hits.iter().enumerate().map(|(n, (datasource, similarity))| Hit {
+            datasource: datasource.to_string(),
+            id: format!("{datasource}{n}"),
+            similarity: *similarity,
+        });
+        Signal { name, hits: hits.collect() }
+    }
+
+    #[test]
+    fn ranks_by_the_best_entry() {
+        let signal = signal("tables", &[("b", 0.9), ("b", 0.8), ("a", 0.7), ("c", 0.7)]);
+        let places: Vec<(&str, u32)> =
+            signal.places().iter().map(|place| (place.best.datasource.as_str(), place.rank)).collect();
+        assert_eq!(places, [("b", 1), ("a", 2), ("c", 3)]);
+    }
+
+    #[test]
+    fn sums_reciprocal_ranks_and_fills_the_gaps() {
+        let signals = [
+            signal("description", &[("a", 0.4), ("b", 0.3), ("c", 0.2)]),
+            signal("examples", &[]),
+            signal("tables", &[("c", 0.9)]),
+        ];
+        let fused = fuse(&signals);
+        let of = |name: &str| fused.iter().find(|candidate| candidate.datasource == name).unwrap();
+        assert_eq!(of("c").score, 1.0 / 63.0 + 1.0 / 61.0);
+        assert_eq!(of("a").score, 1.0 / 61.0 + 1.0 / 62.0, "tables ranked one: the next rank is 2");
+        assert_eq!(of("a").ranks, BTreeMap::from([("description", 1)]));
+        assert_eq!(of("c").similarity, 0.9);
+        assert_eq!(fused[0].datasource, "a");
+    }
+
+    #[test]
+    fn equal_scores_go_to_the_smaller_name() {
+        let signals = [signal("x", &[("b", 0.9), ("a", 0.8)]), signal("y", &[("a", 0.9), ("b", 0.8)])];
+        assert_eq!(fuse(&signals)[0].datasource, "a");
+    }
+
+    #[test]
+    fn drops_below_the_floor_before_the_limit() {
+        let fused = fuse(&[signal("x", &[("a", 0.9), ("b", 0.8), ("c", 0.7), ("d", 0.1)])]);
+        let (picks, dropped) = shortlist(fused, 2, 0.5);
+        assert_eq!(picks.len(), 2);
+        let reasons: Vec<(&str, Dropped)> =
+            dropped.iter().map(|(candidate, why)| (candidate.datasource.as_str(), *why)).collect();
+        assert_eq!(reasons, [("c", Dropped::Limit), ("d", Dropped::Floor)]);
+    }
+
+    #[test]
+    fn nothing_found_gives_nothing() {
+        assert!(fuse(&[signal("x", &[])]).is_empty());
+        assert_eq!(shortlist(Vec::new(), 3, 0.5), (Vec::new(), Vec::new()));
+    }
+}

@@ -1,0 +1,107 @@
+//! Whether a datasource's index is sound, judged by contents.
+
+/// From worst to best.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Status {
+    /// Nothing is live in the current model's namespace.
+    Missing,
+    /// A live build without entries.
+    Empty,
+    /// No live build while others have one, or its snapshot is gone.
+    Stale,
+    Ok,
+}
+
+impl Status {
+    pub fn name(self) -> &'static str {
+        match self {
+            Status::Missing => "missing",
+            Status::Empty => "empty",
+            Status::Stale => "stale",
+            Status::Ok => "ok",
+        }
+    }
+}
+
+/// What was found of one datasource.
+#[derive(Debug, Clone, Default)]
+pub struct Observed {
+    pub live: bool,
+    /// Another datasource has a live build in the namespace.
+    pub others_live: bool,
+    pub entries: usize,
+    pub snapshot_kept: bool,
+    pub drifted: bool,
+    /// Preferred tables that the live snapshot does not have.
+    pub preferred_missing: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verdict {
+    pub status: Status,
+    pub problems: Vec<String>,
+    pub warnings: Vec<String>,
+}
+
+/// Problems and warnings end with the call that mends them: `index` and `register` are those calls
+/// for this datasource. Warnings do not change the status.
+pub fn judge(observed: &Observed, index: &str, register: &str) -> Verdict {
+    let (status, problem) = if !observed.live && !observed.others_live {
+        (Status::Missing, Some("no build is live in the current namespace"))
+    } else if !observed.live {
+        (Status::Stale, Some("no build of it is live while others have one"))
+    } else if observed.entries == 0 {
+        (Status::Empty, Some("its live build has no entries"))
+    } else if !observed.snapshot_kept {
+        (Status::Stale, Some("the snapshot of its live build is gone"))
+    } else {
+        (Status::Ok, None)
+    };
+    let mut warnings = Vec::new();
+    if observed.drifted {
+        warnings.push(format!("the structure has drifted since the live snapshot: SELECT {index};"));
+    }
+    for table in &observed.preferred_missing {
+        warnings.push(format!("preferred table {table} is not in the live snapshot: SELECT {register};"));
+    }
+    Verdict {
+        status,
+        problems: problem.map(|problem| format!("{problem}: SELECT {index};")).into_iter().collect(),
+        warnings,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sound() -> Observed {
+        Observed { live: true, others_live: true, entries: 9, snapshot_kept: true, ..Observed::default() }
+    }
+
+    fn status(observed: Observed) -> Status {
+        let verdict = judge(&observed, "i()", "r()");
+        assert_eq!(verdict.problems.is_empty(), verdict.status == Status::Ok);
+        assert!(verdict.problems.iter().all(|problem| problem.ends_with("SELECT i();")));
+        verdict.status
+    }
+
+    #[test]
+    fn is_judged_by_contents() {
+        assert_eq!(status(sound()), Status::Ok);
+        assert_eq!(status(Observed { live: false, others_live: false, ..sound() }), Status::Missing);
+        assert_eq!(status(Observed { live: false, ..sound() }), Status::Stale);
+        assert_eq!(status(Observed { snapshot_kept: false, ..sound() }), Status::Stale);
+        assert_eq!(status(Observed { entries: 0, ..sound() }), Status::Empty);
+        assert!(Status::Missing < Status::Empty && Status::Empty < Status::Stale && Status::Stale < Status::Ok);
+    }
+
+    #[test]
+    fn warnings_leave_the_status_alone() {
+        let observed = Observed { drifted: true, preferred_missing: vec!["a.b".into()], ..sound() };
+        let verdict = judge(&observed, "i()", "r()");
+        assert_eq!(verdict.status, Status::Ok);
+        assert!(verdict.warnings[0].ends_with("SELECT i();"));
+        assert!(verdict.warnings[1].contains("a.b") && verdict.warnings[1].ends_with("SELECT r();"));
+    }
+}

@@ -1,0 +1,17 @@
+//! The logic of nl2sql: what a schema is, how it is named, versioned, cut into chunks, searched
+//! and shown. Nothing here knows Postgres's calling convention, so all of it is tested without a
+//! server.
+
+pub mod access;
+pub mod chunk;
+pub mod fingerprint;
+pub mod fusion;
+pub mod health;
+pub mod mmr;
+pub mod name;
+pub mod near;
+pub mod options;
+pub mod reflect;
+pub mod schema;
+pub mod scope;
+pub mod words;

@@ -1,0 +1,236 @@
+//! From the rows of the reflection queries (`sql/reflect/*.sql`) to a [`Schema`].
+
+use crate::name::TableName;
+use crate::schema::*;
+use crate::scope::Scope;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use std::collections::{HashMap, HashSet};
+
+#[derive(Debug, Clone, Deserialize)]
+pub struct TableRow {
+    pub oid: u32,
+    pub schema: String,
+    pub name: String,
+    pub kind: Kind,
+    pub description: Option<String>,
+    pub row_count: Option<i64>,
+}
+
+impl TableRow {
+    pub fn table_name(&self) -> TableName {
+        TableName::new(&self.schema, &self.name)
+    }
+}
+
+#[derive(Debug, Clone, Deserialize)]
+pub struct ColumnRow {
+    pub table: u32,
+    pub name: String,
+    #[serde(rename = "type")]
+    pub data_type: String,
+    pub nullable: bool,
+    pub description: Option<String>,
+    pub generated: Option<String>,
+    pub labels: Option<Vec<String>>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+pub struct PrimaryKeyRow {
+    pub table: u32,
+    pub columns: Vec<String>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+pub struct ForeignKeyRow {
+    pub table: u32,
+    pub name: String,
+    pub columns: Vec<String>,
+    pub referred_schema: String,
+    pub referred_table: String,
+    pub referred_columns: Vec<String>,
+    /// The referring columns hold each value at most once.
+    pub unique: bool,
+}
+
+/// Everything that the catalogue says of the tables in a datasource's scope.
+pub struct Catalogue {
+    pub tables: Vec<TableRow>,
+    pub columns: Vec<ColumnRow>,
+    pub primary_keys: Vec<PrimaryKeyRow>,
+    pub foreign_keys: Vec<ForeignKeyRow>,
+}
+
+impl Catalogue {
+    /// Puts the rows together. Columns keep the order in which they come; tables are sorted by name
+    /// and foreign keys by theirs. What names an excluded table or column is left out with it: its
+    /// foreign keys, and a primary key that would no longer be whole.
+    pub fn assemble(self, scope: &Scope) -> Schema {
+        let mut tables: HashMap<u32, Table> = self
+            .tables
+            .into_iter()
+            .map(|row| (row.oid, empty_table(row)))
+            .collect();
+        for row in self.columns {
+            let Some(table) = tables.get_mut(&row.table) else { continue };
+            if !scope.excludes_column(&table.name, &row.name) {
+                add_column(table, row);
+            }
+        }
+        for row in self.primary_keys {
+            let Some(table) = tables.get_mut(&row.table) else { continue };
+            if !row.columns.iter().any(|column| scope.excludes_column(&table.name, column)) {
+                for column in &mut table.contract.columns {
+                    column.primary_key = row.columns.contains(&column.name);
+                }
+                table.contract.primary_key = row.columns;
+            }
+        }
+        let mut foreign_keys = self.foreign_keys;
+        foreign_keys.sort_by(|a, b| a.name.cmp(&b.name));
+        let known: HashSet<TableName> = tables.values().map(|table| table.name.clone()).collect();
+        let schemas: HashSet<&str> = known.iter().map(|table| table.schema.as_str()).collect();
+        for row in foreign_keys {
+            let Some(table) = tables.get_mut(&row.table) else { continue };
+            let referred = TableName::new(&row.referred_schema, &row.referred_table);
+            // A table of another schema is named although it is not in the index; one of ours that
+            // is not known is out of scope.
+            let hidden = scope.excludes(&referred)
+                || (schemas.contains(referred.schema.as_str()) && !known.contains(&referred))
+                || row.columns.iter().any(|column| scope.excludes_column(&table.name, column))
+                || row.referred_columns.iter().any(|column| scope.excludes_column(&referred, column));
+            if !hidden {
+                add_foreign_key(table, row);
+            }
+        }
+        let mut tables: Vec<Table> = tables.into_values().collect();
+        tables.sort_by(|a, b| a.name.cmp(&b.name));
+        Schema { tables }
+    }
+}
+
+fn empty_table(row: TableRow) -> Table {
+    Table {
+        name: row.table_name(),
+        contract: TableContract {
+            kind: row.kind,
+            primary_key: Vec::new(),
+            columns: Vec::new(),
+            foreign_keys: Vec::new(),
+        },
+        metadata: TableMetadata {
+            description: row.description,
+            row_count: row.row_count,
+            ..TableMetadata::default()
+        },
+    }
+}
+
+fn add_column(table: &mut Table, row: ColumnRow) {
+    let mut statistics = Map::new();
+    if let Some(labels) = row.labels {
+        statistics.insert("values".to_owned(), Value::from(labels));
+    }
+    table.contract.columns.push(ColumnContract {
+        name: row.name,
+        data_type: row.data_type,
+        nullable: row.nullable,
+        primary_key: false,
+    });
+    table.metadata.columns.push(ColumnMetadata {
+        description: row.description,
+        generated: row.generated,
+        synonyms: Vec::new(),
+        statistics,
+    });
+}
+
+fn add_foreign_key(table: &mut Table, row: ForeignKeyRow) {
+    table.contract.foreign_keys.push(ForeignKeyContract {
+        name: row.name,
+        columns: row.columns,
+        referred_schema: row.referred_schema,
+        referred_table: row.referred_table,
+        referred_columns: row.referred_columns,
+    });
+    let cardinality = if row.unique { Cardinality::OneToOne } else { Cardinality::ManyToOne };
+    table.metadata.foreign_keys.push(ForeignKeyMetadata { cardinality });
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::options::Options;
+    use serde_json::json;
+
+    /// Two tables, `shop.orders` referring to `shop.customers`.
+    pub(crate) fn catalogue() -> Catalogue {
+        let read = |value: Value| serde_json::from_value(value);
+        Catalogue {
+            tables: read(json!([
+                {"oid": 2, "schema": "shop", "name": "orders", "kind": "table", "description": "What was bought", "row_count": 7},
+                {"oid": 1, "schema": "shop", "name": "customers", "kind": "table", "description": null, "row_count": null},
+            ]))
+            .unwrap(),
+            columns: serde_json::from_value(json!([
+                {"table": 1, "name": "id", "type": "integer", "nullable": false, "description": null, "generated": "identity always", "labels": null},
+                {"table": 1, "name": "email", "type": "text", "nullable": true, "description": "Where to write", "generated": null, "labels": null},
+                {"table": 2, "name": "id", "type": "integer", "nullable": false, "description": null, "generated": null, "labels": null},
+                {"table": 2, "name": "customerId", "type": "integer", "nullable": true, "description": null, "generated": null, "labels": null},
+                {"table": 2, "name": "state", "type": "shop.state", "nullable": true, "description": null, "generated": null, "labels": ["open", "closed"]},
+            ]))
+            .unwrap(),
+            primary_keys: serde_json::from_value(json!([
+                {"table": 1, "columns": ["id"]}, {"table": 2, "columns": ["id"]},
+            ]))
+            .unwrap(),
+            foreign_keys: serde_json::from_value(json!([
+                {"table": 2, "name": "orders_customer", "columns": ["customerId"], "referred_schema": "shop",
+                 "referred_table": "customers", "referred_columns": ["id"], "unique": false},
+                {"table": 2, "name": "far", "columns": ["id"], "referred_schema": "other",
+                 "referred_table": "t", "referred_columns": ["id"], "unique": true},
+            ]))
+            .unwrap(),
+        }
+    }
+
+    pub(crate) fn schema() -> Schema {
+        catalogue().assemble(&Scope::new(&Options::default()).unwrap())
+    }
+
+    #[test]
+    fn puts_tables_in_order_with_their_keys() {
+        let schema = schema();
+        let names: Vec<String> = schema.tables.iter().map(|table| table.name.to_string()).collect();
+        assert_eq!(names, ["shop.customers", "shop.orders"]);
+        let orders = &schema.tables[1];
+        assert_eq!(orders.contract.primary_key, ["id"]);
+        assert!(orders.contract.columns[0].primary_key && !orders.contract.columns[1].primary_key);
+        let keys: Vec<&str> = orders.contract.foreign_keys.iter().map(|key| key.name.as_str()).collect();
+        assert_eq!(keys, ["far", "orders_customer"]);
+        assert_eq!(orders.metadata.foreign_keys[0].cardinality, Cardinality::OneToOne);
+        assert_eq!(orders.metadata.columns[2].statistics["values"], json!(["open", "closed"]));
+    }
+
+    #[test]
+    fn an_excluded_column_takes_its_keys_along() {
+        let options = Options { exclude_columns: vec!["shop.customers.id".into()], ..Options::default() };
+        let schema = catalogue().assemble(&Scope::new(&options).unwrap());
+        assert_eq!(schema.tables[0].contract.columns.len(), 1);
+        assert!(schema.tables[0].contract.primary_key.is_empty());
+        let keys: Vec<&str> =
+            schema.tables[1].contract.foreign_keys.iter().map(|key| key.name.as_str()).collect();
+        assert_eq!(keys, ["far"]);
+    }
+
+    #[test]
+    fn an_excluded_table_is_not_even_referred_to() {
+        let options = Options { exclude: vec!["other.*".into()], ..Options::default() };
+        let schema = catalogue().assemble(&Scope::new(&options).unwrap());
+        assert_eq!(schema.tables[1].contract.foreign_keys.len(), 1);
+        let mut rows = catalogue();
+        rows.tables.retain(|row| row.name != "customers");
+        let schema = rows.assemble(&Scope::new(&Options::default()).unwrap());
+        assert_eq!(schema.tables[0].contract.foreign_keys[0].name, "far");
+    }
+}

@@ -1,0 +1,157 @@
+//! Sets up, checks and measures a model directory.
+#![forbid(unsafe_code)]
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+
+use nl2sql_embed::setup::{self, Written};
+use nl2sql_embed::{EmbedError, Embedder};
+
+const USAGE: &str = "\
+usage: nl2sql-model write --weights FILE --tokenizer FILE --runtime FILE --out DIR
+       nl2sql-model check --runtime FILE DIR
+       nl2sql-model bench --runtime FILE DIR TEXTS
+
+write  makes a model directory from model.safetensors and tokenizer.json
+check  verifies every byte of a model directory, and its vectors
+bench  measures the model alone on a file of one text a line";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let Some((command, options)) = Arguments::parse(&arguments) else {
+        eprintln!("{USAGE}");
+        return ExitCode::from(2);
+    };
+    match command.run(&options) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("nl2sql-model: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+enum Command {
+    Write,
+    Check,
+    Bench,
+}
+
+#[derive(Default)]
+struct Arguments {
+    weights: PathBuf,
+    tokenizer: PathBuf,
+    runtime: PathBuf,
+    out: PathBuf,
+    others: Vec<PathBuf>,
+}
+
+impl Arguments {
+    /// The command and its arguments; none when one is missing or unknown.
+    fn parse(arguments: &[String]) -> Option<(Command, Arguments)> {
+        let (command, mut rest) = arguments.split_first()?;
+        let mut found = Arguments::default();
+        while let [first, after @ ..] = rest {
+            rest = after;
+            let place = match first.as_str() {
+                "--weights" => &mut found.weights,
+                "--tokenizer" => &mut found.tokenizer,
+                "--runtime" => &mut found.runtime,
+                "--out" => &mut found.out,
+                option if option.starts_with("--") => return None,
+                other => {
+                    found.others.push(other.into());
+                    continue;
+                }
+            };
+            let (value, after) = after.split_first()?;
+            *place = value.into();
+            rest = after;
+        }
+        let (command, needed, others): (_, Vec<&Path>, _) = match command.as_str() {
+            "write" => (
+                Command::Write,
+                vec![&found.weights, &found.tokenizer, &found.runtime, &found.out],
+                0,
+            ),
+            "check" => (Command::Check, vec![&found.runtime], 1),
+            "bench" => (Command::Bench, vec![&found.runtime], 2),
+            _ => return None,
+        };
+        let complete = needed.iter().all(|path| !path.as_os_str().is_empty());
+        (complete && found.others.len() == others).then_some((command, found))
+    }
+}
+
+impl Command {
+    fn run(&self, on: &Arguments) -> Result<(), EmbedError> {
+        match (self, on.others.as_slice()) {
+            (Command::Check, [dir]) => check(&on.runtime, dir),
+            (Command::Bench, [dir, texts]) => bench(&on.runtime, dir, texts),
+            _ => write(on),
+        }
+    }
+}
+
+fn write(on: &Arguments) -> Result<(), EmbedError> {
+    let out = on.out.display();
+    match setup::write(&on.weights, &on.tokenizer, &on.runtime, &on.out)? {
+        Written::AlreadyThere => println!("{out} holds {} already, complete and checked.", setup::MODEL),
+        Written::New { deviation } => println!(
+            "{out} now holds {}, checked against reference vectors (largest deviation {deviation:.1e}).",
+            setup::MODEL
+        ),
+    }
+    Ok(())
+}
+
+fn check(runtime: &Path, dir: &Path) -> Result<(), EmbedError> {
+    let (manifest, deviation) = setup::check(runtime, dir)?;
+    println!("{} holds {}:", dir.display(), manifest.model);
+    for file in &manifest.files {
+        println!("  {}  {} bytes, SHA-256 {}: as it should be", file.name, file.bytes, file.sha256);
+    }
+    match deviation {
+        Some(deviation) => println!("Its vectors are the reference vectors (largest deviation {deviation:.1e})."),
+        None => println!("It runs; there are no reference vectors for it."),
+    }
+    Ok(())
+}
+
+/// Repetitions of a measurement, of which the fastest counts: what is slower was
+/// disturbed.
+const REPETITIONS: usize = 3;
+
+fn bench(runtime: &Path, dir: &Path, texts: &Path) -> Result<(), EmbedError> {
+    let content = std::fs::read_to_string(texts).map_err(|source| EmbedError::Unreadable {
+        path: texts.to_owned(),
+        what: "the file of texts",
+        source,
+    })?;
+    let lines: Vec<&str> = content.lines().filter(|line| !line.trim().is_empty()).collect();
+    let started = Instant::now();
+    let mut embedder = Embedder::open(runtime, dir)?;
+    println!("open                {:9.1} ms", started.elapsed().as_secs_f64() * 1e3);
+    let ids = lines.iter().map(|line| embedder.token_ids(line)).collect::<Result<Vec<_>, _>>()?;
+    let tokens: usize = ids.iter().map(Vec::len).sum();
+    println!("texts               {:9}    ({tokens} tokens)", lines.len());
+    if lines.is_empty() {
+        return Ok(());
+    }
+    let mut report = |name: &str, run: &mut dyn FnMut() -> Result<(), EmbedError>| {
+        let mut best = f64::INFINITY;
+        for _ in 0..REPETITIONS {
+            let started = Instant::now();
+            run()?;
+            best = best.min(started.elapsed().as_secs_f64());
+        }
+        println!("{name:20}{:9.1} texts/s", lines.len() as f64 / best);
+        Ok(())
+    };
+    report("tokenizer alone", &mut || {
+        lines.iter().try_for_each(|line| embedder.token_ids(line).map(drop))
+    })?;
+    report("model alone", &mut || embedder.embed_ids(&ids, &mut || ()).map(drop))?;
+    report("both", &mut || embedder.embed(&lines, &mut || ()).map(drop))
+}

@@ -1,0 +1,62 @@
+//! nl2sql: an index of database schemas inside PostgreSQL, for applications that turn questions
+//! into SQL. The logic is in `core/`, the embedding model in `embed/`; here is what touches
+//! Postgres: `pg/` speaks to the server, `api/` holds the SQL functions.
+
+use pgrx::prelude::*;
+
+/// The SQL functions, a file each.
+mod api {
+    mod embed;
+    mod health;
+    mod index;
+    mod mmr;
+    mod prune;
+    mod register;
+    mod route;
+    mod snapshot;
+    mod unregister;
+    mod versions;
+    mod visibility;
+}
+
+/// The server as the functions see it. `unsafe` is opened where a module calls it directly.
+mod pg {
+    pub mod argument;
+    pub mod build;
+    pub mod catalogue;
+    pub mod datasource;
+    #[allow(unsafe_code)]
+    pub mod embedder;
+    pub mod error;
+    #[allow(unsafe_code)]
+    pub mod identity;
+    #[allow(unsafe_code)]
+    pub mod interrupt;
+    pub mod lease;
+    pub mod log;
+    pub mod namespace;
+    #[allow(unsafe_code)]
+    pub mod privilege;
+    pub mod query;
+    pub mod relation;
+    pub mod search;
+    #[allow(unsafe_code)]
+    pub mod settings;
+    pub mod snapshot;
+    #[allow(unsafe_code)]
+    pub mod subtransaction;
+    #[allow(unsafe_code)]
+    pub mod vector;
+}
+
+pg_module_magic!();
+
+/// Runs when the library is loaded: by `shared_preload_libraries` in the postmaster, else in the
+/// first backend that calls a function. Never raises, so that no missing file keeps a server from
+/// starting.
+#[pg_guard]
+pub extern "C-unwind" fn _PG_init() {
+    pg::settings::define();
+    pg::log::install();
+    pg::embedder::preload();
+}

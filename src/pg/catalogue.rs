@@ -1,0 +1,44 @@
+//! Reading a schema from the catalogue: one query per subject, whatever the number of tables.
+
+use super::error::Result;
+use super::query;
+use nl2sql_core::reflect::{Catalogue, TableRow};
+use nl2sql_core::schema::Schema;
+use nl2sql_core::scope::Scope;
+use pgrx::datum::DatumWithOid;
+use pgrx::pg_sys;
+
+const TABLES: &str = include_str!("../../sql/reflect/tables.sql");
+const COLUMNS: &str = include_str!("../../sql/reflect/columns.sql");
+const PRIMARY_KEYS: &str = include_str!("../../sql/reflect/primary_keys.sql");
+const FOREIGN_KEYS: &str = include_str!("../../sql/reflect/foreign_keys.sql");
+
+/// The tables of `schemas` that are in scope. Those that are not cost no further query.
+pub fn tables(schemas: &[String], scope: &Scope) -> Result<Vec<TableRow>> {
+    let mut tables: Vec<TableRow> = query::read_json(TABLES, &[schemas.to_vec().into()])?;
+    tables.retain(|table| scope.takes_in(&table.table_name()));
+    Ok(tables)
+}
+
+pub fn read(schemas: &[String], scope: &Scope) -> Result<Schema> {
+    let tables = tables(schemas, scope)?;
+    let oids: Vec<pg_sys::Oid> = tables.iter().map(|table| pg_sys::Oid::from(table.oid)).collect();
+    let of_tables = || -> [DatumWithOid; 1] { [oids.clone().into()] };
+    let catalogue = Catalogue {
+        columns: query::read_json(COLUMNS, &of_tables())?,
+        primary_keys: query::read_json(PRIMARY_KEYS, &of_tables())?,
+        foreign_keys: query::read_json(FOREIGN_KEYS, &of_tables())?,
+        tables,
+    };
+    Ok(catalogue.assemble(scope))
+}
+
+/// Schemas that the current user may look into, the server's own left out; for near names.
+pub fn schemas() -> Result<Vec<String>> {
+    query::read(
+        "SELECT nspname::text FROM pg_namespace
+         WHERE nspname !~ '^pg_' AND nspname <> 'information_schema' AND has_schema_privilege(oid, 'USAGE')",
+        &[],
+        |row| row.must::<String>(1),
+    )
+}

@@ -1,0 +1,66 @@
+//! `tracing` events of this extension in the server log: INFO as LOG, WARN as WARNING, DEBUG and
+//! TRACE as DEBUG1 and DEBUG2. No event carries row data; a question's text is at DEBUG at most.
+
+use pgrx::prelude::*;
+use std::fmt::{self, Write};
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Level, Metadata, Subscriber, subscriber};
+
+struct ServerLog;
+
+/// Installs the subscriber, once per process; a backend inherits the postmaster's.
+pub fn install() {
+    // A second call in one process finds the first one's subscriber, which is the same.
+    let _ = subscriber::set_global_default(ServerLog);
+}
+
+impl Subscriber for ServerLog {
+    fn enabled(&self, metadata: &Metadata) -> bool {
+        metadata.is_event() && metadata.target().starts_with("nl2sql")
+    }
+
+    fn event(&self, event: &Event) {
+        let mut line = Line::default();
+        event.record(&mut line);
+        let level = match *event.metadata().level() {
+            Level::ERROR | Level::WARN => PgLogLevel::WARNING,
+            Level::INFO => PgLogLevel::LOG,
+            Level::DEBUG => PgLogLevel::DEBUG1,
+            Level::TRACE => PgLogLevel::DEBUG2,
+        };
+        ereport!(level, PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION, format!("nl2sql: {}", line.text()));
+    }
+
+    // Events alone are logged: no span is ever enabled.
+    fn new_span(&self, _: &Attributes) -> Id {
+        Id::from_u64(1)
+    }
+    fn record(&self, _: &Id, _: &Record) {}
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+    fn enter(&self, _: &Id) {}
+    fn exit(&self, _: &Id) {}
+}
+
+#[derive(Default)]
+struct Line {
+    message: String,
+    fields: String,
+}
+
+impl Line {
+    fn text(&self) -> String {
+        format!("{}{}", self.message, self.fields)
+    }
+}
+
+impl Visit for Line {
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        // Writing to a String cannot fail.
+        let _ = if field.name() == "message" {
+            write!(self.message, "{value:?}")
+        } else {
+            write!(self.fields, " {}={value:?}", field.name())
+        };
+    }
+}

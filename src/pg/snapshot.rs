@@ -1,0 +1,208 @@
+//! Snapshots as stored: a row a table, immutable.
+
+use super::error::{Error, Result};
+use super::privilege::{self, Reach};
+use super::{identity, query};
+use nl2sql_core::access::{Access, TableAccess};
+use nl2sql_core::fingerprint;
+use nl2sql_core::name::TableName;
+use nl2sql_core::schema::{ENGINE_TYPE, Schema, Table};
+use pgrx::JsonB;
+use pgrx::datum::DatumWithOid;
+use pgrx::prelude::*;
+use std::cell::Cell;
+
+thread_local! {
+    static RETAINING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Lets `work` remove snapshots, which nothing else may do.
+pub fn removing<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    struct Done;
+    impl Drop for Done {
+        fn drop(&mut self) {
+            RETAINING.set(false);
+        }
+    }
+    let _done = Done;
+    RETAINING.set(true);
+    work()
+}
+
+/// Asked by the trigger that keeps snapshots immutable.
+#[pg_extern]
+fn retaining() -> bool {
+    RETAINING.get()
+}
+
+/// Stores the schema, or finds the kept snapshot that is equal to it; gives its version. For the
+/// extension's owner, who holds the lease.
+pub fn store(datasource: &str, schema: &Schema) -> Result<String> {
+    let content_hash = fingerprint::content_hash(datasource, schema);
+    let known = query::read_one(
+        "SELECT schema_version FROM nl2sql.snapshot WHERE datasource = $1 AND content_hash = $2",
+        &[datasource.into(), content_hash.as_str().into()],
+        |row| row.must::<String>(1),
+    )?;
+    if let Some(version) = known {
+        return Ok(version);
+    }
+    let stored_at = query::read_one(
+        "SELECT to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYYMMDDHH24MISS')",
+        &[],
+        |row| row.must::<String>(1),
+    )?
+    .unwrap_or_default();
+    let version = fingerprint::schema_version(&stored_at, &content_hash);
+    query::execute(
+        "INSERT INTO nl2sql.snapshot (datasource, schema_version, fingerprint, content_hash, engine_type)
+         VALUES ($1, $2, $3, $4, $5)",
+        &[
+            datasource.into(),
+            version.as_str().into(),
+            fingerprint::fingerprint(datasource, schema).into(),
+            content_hash.into(),
+            ENGINE_TYPE.into(),
+        ],
+    )?;
+    let mut columns: [Vec<String>; 4] = Default::default();
+    for table in &schema.tables {
+        columns[0].push(table.name.schema.clone());
+        columns[1].push(table.name.name.clone());
+        columns[2].push(serde_json::to_string(&table.contract)?);
+        columns[3].push(serde_json::to_string(&table.metadata)?);
+    }
+    let [schemas, names, contracts, metadata] = columns;
+    query::execute(
+        "INSERT INTO nl2sql.snapshot_table (datasource, schema_version, table_schema, table_name, contract, metadata)
+         SELECT $1, $2, t.table_schema, t.table_name, t.contract::jsonb, t.metadata::jsonb
+         FROM unnest($3::text[], $4::text[], $5::text[], $6::text[])
+              AS t (table_schema, table_name, contract, metadata)",
+        &[
+            datasource.into(),
+            version.as_str().into(),
+            schemas.into(),
+            names.into(),
+            contracts.into(),
+            metadata.into(),
+        ],
+    )?;
+    Ok(version)
+}
+
+/// The schema that a snapshot holds, all of it. For the extension's owner.
+fn load(datasource: &str, version: &str) -> Result<Schema> {
+    let tables = query::read(
+        "SELECT table_schema, table_name, contract, metadata FROM nl2sql.snapshot_table
+         WHERE datasource = $1 AND schema_version = $2
+         ORDER BY table_schema COLLATE \"C\", table_name COLLATE \"C\"",
+        &[datasource.into(), version.into()],
+        |row| {
+            Ok(Table {
+                name: TableName::new(row.must::<String>(1)?, row.must::<String>(2)?),
+                contract: serde_json::from_value::<_>(row.must::<JsonB>(3)?.0)?,
+                metadata: serde_json::from_value::<_>(row.must::<JsonB>(4)?.0)?,
+            })
+        },
+    )?;
+    Ok(Schema { tables })
+}
+
+/// The part of a snapshot that exists for the current user.
+pub fn load_visible(datasource: &str, version: &str) -> Result<Schema> {
+    let access = access(datasource)?;
+    Ok(access.visible(identity::as_owner(|| load(datasource, version))?))
+}
+
+/// What the current user may read of the tables that a datasource holds or refers to.
+pub fn access(datasource: &str) -> Result<Access> {
+    let tables = query::read(
+        "SELECT r.table_schema, r.table_name FROM nl2sql.relation r WHERE r.datasource = $1",
+        &[datasource.into()],
+        |row| Ok(TableName::new(row.must::<String>(1)?, row.must::<String>(2)?)),
+    )?;
+    Ok(access_to(tables))
+}
+
+/// What the current user may read of these tables.
+pub fn access_to(tables: impl IntoIterator<Item = TableName>) -> Access {
+    if privilege::bypasses_row_security() {
+        return Access::All;
+    }
+    let reached = tables.into_iter().filter_map(|table| {
+        let access = match privilege::reach(&table.schema, &table.name) {
+            Reach::Nothing => return None,
+            Reach::Whole => TableAccess::Whole,
+            Reach::SomeColumns => TableAccess::Columns(
+                privilege::readable_columns(&table.schema, &table.name).into_iter().collect(),
+            ),
+        };
+        Some((table, access))
+    });
+    Access::Tables(reached.collect())
+}
+
+/// Names of the tables that a snapshot holds. For the extension's owner.
+pub fn tables(datasource: &str, version: &str) -> Result<Vec<TableName>> {
+    query::read(
+        "SELECT table_schema, table_name FROM nl2sql.snapshot_table
+         WHERE datasource = $1 AND schema_version = $2",
+        &[datasource.into(), version.into()],
+        |row| Ok(TableName::new(row.must::<String>(1)?, row.must::<String>(2)?)),
+    )
+}
+
+/// A kept version as the current user sees it.
+pub struct Version {
+    pub schema_version: String,
+    pub created_at: TimestampWithTimeZone,
+}
+
+/// Kept versions of a datasource, newest first, as the current user.
+pub fn versions(datasource: &str) -> Result<Vec<Version>> {
+    query::read(
+        "SELECT schema_version, created_at FROM nl2sql.snapshot WHERE datasource = $1
+         ORDER BY created_at DESC, schema_version COLLATE \"C\" DESC",
+        &[datasource.into()],
+        |row| Ok(Version { schema_version: row.must(1)?, created_at: row.must(2)? }),
+    )
+}
+
+/// The version that is live in `namespace`, as the current user.
+pub fn live_version(datasource: &str, namespace: &str) -> Result<Option<String>> {
+    query::read_one(
+        "SELECT schema_version FROM nl2sql.pointer WHERE datasource = $1 AND namespace = $2",
+        &[datasource.into(), namespace.into()],
+        |row| row.must(1),
+    )
+}
+
+/// Removes the versions that are no longer kept: all but those that a pointer names, `replaced`, and
+/// the newest `keep`. For the extension's owner.
+pub fn retain(datasource: &str, replaced: Option<&str>, keep: i64) -> Result<()> {
+    let args: [DatumWithOid; 3] = [datasource.into(), replaced.into(), keep.into()];
+    removing(|| {
+        query::execute(
+            "DELETE FROM nl2sql.snapshot s
+             WHERE s.datasource = $1
+               AND s.schema_version IS DISTINCT FROM $2
+               AND NOT EXISTS (SELECT FROM nl2sql.pointer p
+                               WHERE p.datasource = $1 AND p.schema_version = s.schema_version)
+               AND s.schema_version NOT IN (
+                   SELECT n.schema_version FROM nl2sql.snapshot n WHERE n.datasource = $1
+                   ORDER BY n.created_at DESC, n.schema_version COLLATE \"C\" DESC LIMIT $3)",
+            &args,
+        )
+    })
+}
+
+/// A stored version by name, or 42704 with near ones.
+pub fn check_version(datasource: &str, version: &str) -> Result<()> {
+    let known = versions(datasource)?;
+    if known.iter().any(|known| known.schema_version == version) {
+        return Ok(());
+    }
+    let error = Error::unknown("schema version", version, known.iter().map(|known| known.schema_version.as_str()));
+    Err(error.hint(format!("Run: SELECT * FROM {};", super::error::call("nl2sql_versions", datasource))))
+}
+
