@@ -19,6 +19,8 @@ die() {
     exit 1
 }
 
+can_be_root() { [ "$(id -u)" -eq 0 ] || command -v sudo >/dev/null; }
+
 # Runs a command as root: as it stands if we are, through sudo if there is one.
 as_root() {
     if [ "$(id -u)" -eq 0 ]; then
@@ -101,7 +103,7 @@ build_all() {
     command -v cargo >/dev/null || die "cargo was not found." \
         "nl2sql builds with Rust 1.95 or later; install a toolchain (the set-up installs none) and put cargo on PATH."
     say "building for Postgres $PG_MAJOR with cargo (some minutes the first time)"
-    (cd "$ROOT" && PGRX_PG_CONFIG_PATH=$PG_CONFIG cargo build $quiet --release --locked \
+    (cd "$ROOT" && PGRX_PG_CONFIG_PATH=$PG_CONFIG cargo build $quiet --release \
         -p nl2sql -p nl2sql_embed --features "nl2sql/pg$PG_MAJOR")
     RELEASE=${CARGO_TARGET_DIR:-$ROOT/target}/release
 }

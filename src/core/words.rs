@@ -1,31 +1,29 @@
 //! Identifiers in words: `InvoiceLine`, `order_items` and `dtNasc` as a question would say them.
 
-/// The words of an identifier, in lower case and separated by one space. A word ends at anything
-/// that is neither letter nor digit, where a lower-case letter or digit meets an upper-case one
-/// (`dtNasc`), before the last capital of a run that a lower-case letter follows (`HTTPServer`),
-/// and between letters and digits (`address2`).
+/// The words of an identifier, in lower case and separated by one space; empty where it has neither
+/// letter nor digit. A word ends at anything that is neither, and before a capital that follows a
+/// lower-case letter (`dtNasc`), that ends a run of capitals and begins a word (`HTTPServer`, but not
+/// `CustomerIDs`), or that begins a word after a digit (`2019Sales`). Digits stay with the letters
+/// before them (`address1`).
 pub fn split_identifier(name: &str) -> String {
     let chars: Vec<char> = name.chars().collect();
+    let lower = |at: usize| chars.get(at).is_some_and(|c| c.is_lowercase());
     let mut words = String::with_capacity(name.len() + 8);
     for (at, &c) in chars.iter().enumerate() {
-        if !c.is_alphanumeric() {
-            if !words.is_empty() && !words.ends_with(' ') {
-                words.push(' ');
-            }
-            continue;
-        }
-        let before = at.checked_sub(1).map(|before| chars[before]);
-        let starts_word = before.is_some_and(|before| {
-            let after_is_lower = chars.get(at + 1).is_some_and(|after| after.is_lowercase());
-            (c.is_uppercase() && (before.is_lowercase() || before.is_numeric()))
-                || (c.is_uppercase() && before.is_uppercase() && after_is_lower)
-                || (c.is_numeric() && before.is_alphabetic())
-                || (c.is_alphabetic() && before.is_numeric() && !c.is_uppercase())
-        });
-        if starts_word && !words.ends_with(' ') {
+        let ends_word = !c.is_alphanumeric();
+        let begins_word = at > 0 && c.is_uppercase() && {
+            let before = chars[at - 1];
+            let plural = before.is_uppercase() && chars.get(at + 1) == Some(&'s') && !lower(at + 2);
+            before.is_lowercase()
+                || (before.is_uppercase() && lower(at + 1) && !plural)
+                || (before.is_numeric() && lower(at + 1))
+        };
+        if (ends_word || begins_word) && !words.is_empty() && !words.ends_with(' ') {
             words.push(' ');
         }
-        words.extend(c.to_lowercase());
+        if !ends_word {
+            words.extend(c.to_lowercase());
+        }
     }
     words.truncate(words.trim_end().len());
     words
@@ -44,8 +42,12 @@ mod tests {
             ("HTTPServer", "http server"),
             ("CUSTOMER", "customer"),
             ("CUSTOMER_ID", "customer id"),
-            ("address2", "address 2"),
-            ("iso3166code", "iso 3166 code"),
+            ("address2", "address2"),
+            ("iso3166code", "iso3166code"),
+            ("2019Sales", "2019 sales"),
+            ("CustomerIDs", "customer ids"),
+            ("IDs", "ids"),
+            ("OP_CARRIER", "op carrier"),
             ("größeInCm", "größe in cm"),
             ("a  b.c-d", "a b c d"),
             ("__x__", "x"),

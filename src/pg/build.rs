@@ -3,7 +3,7 @@
 use super::datasource::Datasource;
 use super::error::{Error, Result};
 use super::{catalogue, embedder, interrupt, namespace, query, relation, settings, snapshot, vector};
-use nl2sql_core::chunk::{self, Chunk, Reads};
+use nl2sql_core::chunk::{self, About, Chunk, Reads};
 use nl2sql_core::name::TableName;
 use nl2sql_core::schema::Schema;
 use nl2sql_core::scope::Scope;
@@ -41,7 +41,8 @@ pub fn build(datasource: &Datasource) -> Result<Outcome> {
     tracing::debug!(datasource = name, tables = schema.tables.len(), "storing the snapshot");
     let numbers = note_tables(name, &schema)?;
     let schema_version = snapshot::store(name, &schema)?;
-    let chunks = chunk::chunks(&datasource.about, &schema_version, &schema);
+    let about = described(datasource)?;
+    let chunks = chunk::chunks(&about, &schema_version, &schema);
     let mut counts = BTreeMap::new();
     for chunk in &chunks {
         *counts.entry(chunk.chunk_type.name()).or_insert(0) += 1;
@@ -88,6 +89,20 @@ pub fn build(datasource: &Datasource) -> Result<Outcome> {
         embedded,
         reused: chunks.len() - embedded,
     })
+}
+
+/// What the datasource says of itself; one without a description has its schema's comment.
+fn described(datasource: &Datasource) -> Result<About> {
+    let mut about = datasource.about.clone();
+    if let (None, [schema]) = (&about.description, datasource.schemas.as_slice()) {
+        about.description = query::read_one(
+            "SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE nspname = $1",
+            &[schema.as_str().into()],
+            |row| row.get::<String>(1),
+        )?
+        .flatten();
+    }
+    Ok(about)
 }
 
 fn no_tables(datasource: &Datasource) -> Error {

@@ -1,11 +1,13 @@
 //! Texts to token ids.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
+use serde_json::value::RawValue;
 use tokenizers::{
-    DecoderWrapper, NormalizerWrapper, PostProcessorWrapper, PreTokenizerWrapper, Tokenizer,
+    AddedToken, DecoderWrapper, NormalizerWrapper, PostProcessorWrapper, PreTokenizerWrapper, Tokenizer,
     TokenizerImpl, TruncationParams,
 };
 
@@ -74,10 +76,10 @@ impl Tokens {
 
 impl Kind {
     fn parse(json: &[u8], max_tokens: usize) -> tokenizers::Result<Kind> {
-        let mut kind = match serde_json::from_slice::<WordPieceTokenizer>(json) {
-            Ok(tokenizer) => Kind::WordPiece(Box::new(tokenizer)),
-            // `parse` and not serde: the crate has it compiled already.
-            Err(_) => Kind::Other(Box::new(std::str::from_utf8(json)?.parse()?)),
+        let json = std::str::from_utf8(json)?;
+        let mut kind = match word_piece(json) {
+            Some(tokenizer) => Kind::WordPiece(Box::new(tokenizer)),
+            None => Kind::Other(Box::new(json.parse()?)),
         };
         match &mut kind {
             Kind::WordPiece(tokenizer) => limit(tokenizer, max_tokens)?,
@@ -93,6 +95,35 @@ impl Kind {
         };
         Ok(encoding.get_ids().to_vec())
     }
+}
+
+/// The tokenizer that `json` describes, when its model is a WordPiece.
+///
+/// The crate reads everything but the model and the added tokens. Its own code does
+/// that, compiled with it; deserialising `TokenizerImpl` with another model would
+/// compile all of it again here, which takes a minute.
+fn word_piece(json: &str) -> Option<WordPieceTokenizer> {
+    let mut parts: BTreeMap<&str, &RawValue> = serde_json::from_str(json).ok()?;
+    let model: WordPiece = serde_json::from_str(parts.remove("model")?.get()).ok()?;
+    let added: Vec<AddedToken> = match parts.remove("added_tokens") {
+        Some(tokens) => serde_json::from_str(tokens.get()).ok()?,
+        None => Vec::new(),
+    };
+    let empty = serde_json::value::to_raw_value(&serde_json::json!({
+        "type": "WordPiece", "unk_token": "", "continuing_subword_prefix": "",
+        "max_input_chars_per_word": 0, "vocab": {},
+    }));
+    let empty = empty.ok()?;
+    parts.insert("model", &empty);
+    let rest: Tokenizer = serde_json::to_string(&parts).ok()?.parse().ok()?;
+    let mut tokenizer = TokenizerImpl::new(model);
+    tokenizer
+        .with_normalizer(rest.get_normalizer().cloned())
+        .ok()?
+        .with_pre_tokenizer(rest.get_pre_tokenizer().cloned())
+        .with_post_processor(rest.get_post_processor().cloned());
+    tokenizer.add_tokens(added).ok()?;
+    Some(tokenizer)
 }
 
 fn limit<M, N, PT, PP, D>(
