@@ -18,7 +18,7 @@ changed=0
 # Prints nothing and touches nothing where the same file is there.
 put() {
     local mode=$1 source=$2 dest=$3 dir
-    cmp -s "$source" "$dest" && return
+    ! cmp -s "$source" "$dest" || return 0
     dir=$(dirname "$dest")
     [ -d "$dir" ] || as_writer_of "$dir" install -d -m 755 "$dir"
     as_writer_of "$dir" install -m "$mode" "$source" "$dest.new.$$"
@@ -28,15 +28,20 @@ put() {
 
 install_all() {
     local file
-    [ -f "$BUILD/runtime/$RUNTIME_FILE" ] && [ -d "$BUILD/model" ] ||
+    [ -f "$BUILD/runtime/$RUNTIME_FILE" ] && [ -f "$BUILD/model/manifest.json" ] ||
         die "the model or ONNX Runtime is missing from $BUILD: run 'make setup' first"
     build_all
     say "installing into $LIB and $SHARE"
-    # The files that the library opens come first, the control file that announces it last.
+    # What names a file comes after the file: the manifest after the model's, the library after both, then its scripts,
+    # and the control file last.
     put 755 "$BUILD/runtime/$RUNTIME_FILE" "$LIB/nl2sql/$RUNTIME_FILE"
-    while IFS= read -r file; do
-        put 644 "$BUILD/model/$file" "$SHARE/nl2sql/model/$file"
-    done < <(cd "$BUILD/model" && find . -type f -printf '%P\n' | sort)
+    for file in "$BUILD"/model/*; do
+        [ "${file##*/}" = manifest.json ] || put 644 "$file" "$SHARE/nl2sql/model/${file##*/}"
+    done
+    put 644 "$BUILD/model/manifest.json" "$SHARE/nl2sql/model/manifest.json"
+    for file in "$SHARE"/nl2sql/model/*; do
+        [ -e "$BUILD/model/${file##*/}" ] || as_writer_of "${file%/*}" rm -f "$file"
+    done
     put 755 "$RELEASE/libnl2sql.so" "$LIB/nl2sql.so"
     for file in "$ROOT"/sql/nl2sql--*.sql "$ROOT/nl2sql.control"; do
         put 644 "$file" "$SHARE/extension/$(basename "$file")"

@@ -1,5 +1,15 @@
 \echo Use "CREATE EXTENSION nl2sql" to load this file. \quit
 
+DO $$
+BEGIN
+    IF pg_catalog.getdatabaseencoding() <> 'UTF8' THEN
+        RAISE EXCEPTION 'nl2sql needs a database in UTF8, not %', pg_catalog.getdatabaseencoding()
+            USING ERRCODE = 'feature_not_supported',
+                  HINT = 'Create the extension in a database made with ENCODING ''UTF8''.';
+    END IF;
+END
+$$;
+
 -- Functions go to the schema that CREATE EXTENSION chooses; tables, views and what serves them go
 -- to the schema nl2sql.
 CREATE SCHEMA nl2sql;
@@ -14,7 +24,7 @@ CREATE FUNCTION nl2sql.table_access(table_schema text, table_name text) RETURNS 
     AS 'MODULE_PATHNAME', 'table_access_wrapper'
     LANGUAGE c STABLE STRICT PARALLEL SAFE COST 20;
 COMMENT ON FUNCTION nl2sql.table_access(text, text) IS
-    'the caller''s SELECT rights on a table: 2 the whole of it, 1 some of its columns, 0 none or no such table';
+    'the caller''s SELECT rights on a table: 2 on the table itself, 1 on some or all of its columns, 0 none or no such table';
 
 CREATE FUNCTION nl2sql.readable_columns(table_schema text, table_name text) RETURNS text[]
     AS 'MODULE_PATHNAME', 'readable_columns_wrapper'
@@ -66,12 +76,12 @@ CREATE TABLE nl2sql.relation (
     live boolean NOT NULL,
     UNIQUE (datasource, table_schema, table_name)
 );
-COMMENT ON TABLE nl2sql.relation IS 'tables that datasources hold or refer to; row security of everything else rests on it';
+COMMENT ON TABLE nl2sql.relation IS 'tables that datasources hold; row security of everything else rests on it';
 COMMENT ON COLUMN nl2sql.relation.id IS 'number that entries and snapshots know the table by';
 COMMENT ON COLUMN nl2sql.relation.datasource IS 'the datasource';
 COMMENT ON COLUMN nl2sql.relation.table_schema IS 'schema of the table, unquoted';
 COMMENT ON COLUMN nl2sql.relation.table_name IS 'name of the table, unquoted';
-COMMENT ON COLUMN nl2sql.relation.live IS 'belongs to the datasource as last read; false: only to an older snapshot, or only referred to';
+COMMENT ON COLUMN nl2sql.relation.live IS 'belongs to the datasource as last read; false: only to an older snapshot';
 
 --------------------------------------------------------------------------------------------------
 -- Snapshots
@@ -189,6 +199,7 @@ CREATE TABLE nl2sql.entry (
     columns text[],
     referred integer,
     referred_columns text[],
+    referred_outside text[],
     text text NOT NULL,
     text_hash bytea NOT NULL,
     metadata jsonb NOT NULL,
@@ -206,8 +217,9 @@ COMMENT ON COLUMN nl2sql.entry.id IS 'id of the chunk, deterministic, names the 
 COMMENT ON COLUMN nl2sql.entry.type IS 'chunk type';
 COMMENT ON COLUMN nl2sql.entry.datasource IS 'the datasource';
 COMMENT ON COLUMN nl2sql.entry.relation IS 'table that the text speaks of; null: the datasource as a whole';
-COMMENT ON COLUMN nl2sql.entry.columns IS 'columns of it that the text names; null: every column';
-COMMENT ON COLUMN nl2sql.entry.referred IS 'second table that the text speaks of';
+COMMENT ON COLUMN nl2sql.entry.columns IS 'columns of it that the text names';
+COMMENT ON COLUMN nl2sql.entry.referred IS 'second table that the text speaks of, where it belongs to the datasource';
+COMMENT ON COLUMN nl2sql.entry.referred_outside IS 'schema and name of the second table, where it does not belong to the datasource';
 COMMENT ON COLUMN nl2sql.entry.referred_columns IS 'columns of the second table that the text names';
 COMMENT ON COLUMN nl2sql.entry.text IS 'what was embedded';
 COMMENT ON COLUMN nl2sql.entry.text_hash IS 'SHA-256 of the text';
@@ -247,7 +259,7 @@ SELECT nl2sql.create_namespace('nl2sql__local-all-minilm-l6-v2__384', 384);
 
 ALTER TABLE nl2sql.relation ENABLE ROW LEVEL SECURITY;
 CREATE POLICY visible ON nl2sql.relation FOR SELECT
-    USING (nl2sql.table_access(table_schema, table_name) > 0);
+    USING (live AND nl2sql.table_access(table_schema, table_name) > 0);
 GRANT SELECT ON nl2sql.relation TO PUBLIC;
 
 CREATE VIEW nl2sql.readable_column WITH (security_invoker) AS
@@ -256,14 +268,14 @@ CREATE VIEW nl2sql.readable_column WITH (security_invoker) AS
     CROSS JOIN LATERAL unnest(nl2sql.readable_columns(r.table_schema, r.table_name)) AS c (column_name)
     WHERE nl2sql.table_access(r.table_schema, r.table_name) = 1;
 COMMENT ON VIEW nl2sql.readable_column IS
-    'columns that the caller may SELECT, of tables that it may not SELECT whole';
+    'columns that the caller may SELECT, of tables that it may not SELECT as such';
 COMMENT ON COLUMN nl2sql.readable_column.relation IS 'nl2sql.relation.id of the table';
 COMMENT ON COLUMN nl2sql.readable_column.column_name IS 'name of the column, unquoted';
 GRANT SELECT ON nl2sql.readable_column TO PUBLIC;
 
 ALTER TABLE nl2sql.datasource ENABLE ROW LEVEL SECURITY;
 CREATE POLICY visible ON nl2sql.datasource FOR SELECT
-    USING (name IN (SELECT r.datasource FROM nl2sql.relation r WHERE r.live));
+    USING (name IN (SELECT r.datasource FROM nl2sql.relation r));
 GRANT SELECT ON nl2sql.datasource TO PUBLIC;
 
 ALTER TABLE nl2sql.snapshot ENABLE ROW LEVEL SECURITY;
@@ -294,7 +306,7 @@ CREATE POLICY visible ON nl2sql.entry FOR SELECT
         ELSE
             (relation IN (SELECT r.id FROM nl2sql.relation r
                           WHERE nl2sql.table_access(r.table_schema, r.table_name) = 2)
-             OR (columns IS NOT NULL
+             OR (columns <> '{}'
                  AND NOT EXISTS (SELECT FROM unnest(columns) AS c (column_name)
                                  WHERE (entry.relation, c.column_name) NOT IN
                                        (SELECT rc.relation, rc.column_name FROM nl2sql.readable_column rc))))
@@ -305,6 +317,11 @@ CREATE POLICY visible ON nl2sql.entry FOR SELECT
              OR NOT EXISTS (SELECT FROM unnest(referred_columns) AS c (column_name)
                             WHERE (entry.referred, c.column_name) NOT IN
                                   (SELECT rc.relation, rc.column_name FROM nl2sql.readable_column rc)))
+            -- The few keys that lead out of the datasource are looked at one by one.
+            AND
+            (referred_outside IS NULL
+             OR nl2sql.table_access(referred_outside[1], referred_outside[2]) = 2
+             OR referred_columns <@ nl2sql.readable_columns(referred_outside[1], referred_outside[2]))
         END);
 GRANT SELECT ON nl2sql.entry TO PUBLIC;
 
@@ -346,7 +363,7 @@ CREATE VIEW nl2sql.datasources WITH (security_invoker) AS
            d.kind,
            COALESCE(s.schemas,
                     ARRAY(SELECT DISTINCT r.table_schema FROM nl2sql.relation r
-                          WHERE r.datasource = d.name AND r.live ORDER BY r.table_schema)) AS schemas,
+                          WHERE r.datasource = d.name ORDER BY r.table_schema)) AS schemas,
            d.description,
            d.domains,
            d.sample_questions,

@@ -27,11 +27,14 @@ mod pg {
     pub mod datasource;
     #[allow(unsafe_code)]
     pub mod embedder;
+    #[allow(unsafe_code)]
     pub mod error;
     #[allow(unsafe_code)]
     pub mod identity;
     #[allow(unsafe_code)]
     pub mod interrupt;
+    #[allow(unsafe_code)]
+    pub mod jsonb;
     pub mod lease;
     pub mod log;
     pub mod namespace;
@@ -56,6 +59,7 @@ pg_module_magic!();
 /// starting.
 #[pg_guard]
 pub extern "C-unwind" fn _PG_init() {
+    pg::error::keep_details();
     pg::settings::define();
     pg::log::install();
     pg::embedder::preload();

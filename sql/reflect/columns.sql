@@ -4,11 +4,12 @@ WITH RECURSIVE used AS (
     SELECT DISTINCT a.atttypid AS type
     FROM pg_attribute a
     WHERE a.attrelid = ANY ($1) AND a.attnum > 0 AND NOT a.attisdropped
-), base (type, base) AS (
-    SELECT type, type FROM used
+), base (type, base, element) AS (
+    SELECT type, type, false FROM used
     UNION
     SELECT b.type,
-           CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.typelem END
+           CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.typelem END,
+           b.element OR t.typtype <> 'd'
     FROM base b
     JOIN pg_type t ON t.oid = b.base
     WHERE t.typtype = 'd' OR (t.typcategory = 'A' AND t.typelem <> 0)
@@ -18,12 +19,11 @@ WITH RECURSIVE used AS (
     JOIN pg_enum e ON e.enumtypid = b.base
     GROUP BY b.type
 ), required AS (
-    -- A domain that refuses null makes the column refuse it.
+    -- A domain that refuses null makes the column refuse it; one of an array's elements does not.
     SELECT DISTINCT b.type
     FROM base b
     JOIN pg_type t ON t.oid = b.base
-    WHERE t.typtype = 'd' AND t.typnotnull
-      AND NOT EXISTS (SELECT FROM pg_type u WHERE u.oid = b.type AND u.typcategory = 'A')
+    WHERE t.typtype = 'd' AND t.typnotnull AND NOT b.element
 )
 SELECT coalesce(json_agg(t), '[]')::text
 FROM (

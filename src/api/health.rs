@@ -104,8 +104,7 @@ fn judge(found: &Found, others_live: bool) -> Result<Verdict> {
         ..Observed::default()
     };
     if let (Some(version), true) = (&found.schema_version, found.snapshot_kept) {
-        let live = snapshot::load_visible(&found.name, version)?;
-        observed.drifted = drifted(&found.name, &live)?;
+        observed.drifted = drifted(&found.name, version)?;
         observed.preferred_missing = preferred_missing(&found.name, version)?;
     }
     let register = format!(
@@ -118,13 +117,12 @@ fn judge(found: &Found, others_live: bool) -> Result<Verdict> {
 }
 
 /// Whether what the caller sees of the schema now differs from what it sees of the live snapshot.
-fn drifted(name: &str, live: &Schema) -> Result<bool> {
+fn drifted(name: &str, version: &str) -> Result<bool> {
     let now = identity::as_owner(|| match datasource::load(name)? {
         None => Ok(Schema::default()),
         Some(stored) => catalogue::read(&stored.schemas, &Scope::new(&stored.options)?),
     })?;
-    let access = snapshot::access_to(now.tables.iter().map(|table| table.name.clone()));
-    Ok(fingerprint(name, &access.visible(now)) != fingerprint(name, live))
+    Ok(fingerprint(name, &snapshot::visible(now)) != snapshot::visible_fingerprint(name, version)?)
 }
 
 /// Preferred tables that the live snapshot does not have: for a caller who may read the options that

@@ -68,7 +68,7 @@ fn index_one(name: &str) -> Result<Row> {
     if identity::as_owner(|| datasource::load(name))?.is_none() {
         register_schema(name)?;
     }
-    let outcome = identity::as_owner(|| build_one(name))?;
+    let outcome = identity::as_owner(|| build_one(name)).inspect_err(|error| log_failed(name, started, error))?;
     Ok(finish(name, started, Ok(outcome)))
 }
 
@@ -138,10 +138,15 @@ fn finish(name: &str, started: Instant, outcome: Result<Outcome>) -> Row {
             )
         }
         Err(error) => {
-            tracing::info!(datasource = name, status = "failed", sqlstate = ?error.code, seconds, "build");
+            log_failed(&name, started, &error);
             warning!("datasource \"{name}\" was not indexed: {}", error.message);
             let failed = "failed".to_owned();
             (name, failed, None, None, None, None, None, None, JsonB(json!([])), seconds, Some(error.message))
         }
     }
+}
+
+fn log_failed(name: &str, started: Instant, error: &Error) {
+    let seconds = started.elapsed().as_secs_f64();
+    tracing::info!(datasource = name, status = "failed", sqlstate = ?error.code, seconds, "build");
 }

@@ -3,8 +3,8 @@
 use crate::pg::argument::{self, TextArray};
 use crate::pg::datasource::{self, Change};
 use crate::pg::error::{OrRaise, Result};
+use crate::pg::jsonb::JsonbText;
 use crate::pg::{identity, query};
-use pgrx::JsonB;
 use pgrx::prelude::*;
 
 #[pg_extern]
@@ -14,7 +14,7 @@ fn nl2sql_register(
     description: Option<&str>,
     domains: TextArray,
     sample_questions: TextArray,
-    options: Option<JsonB>,
+    options: Option<JsonbText>,
 ) {
     register(datasource, schemas, description, domains, sample_questions, options).or_raise();
 }
@@ -25,16 +25,16 @@ fn register(
     description: Option<&str>,
     domains: TextArray,
     sample_questions: TextArray,
-    options: Option<JsonB>,
+    options: Option<JsonbText>,
 ) -> Result<()> {
     identity::check_writable("nl2sql_register()");
-    let name = argument::spoken("datasource", datasource)?;
+    let name = datasource::check_name(datasource)?;
     let change = Change {
         schemas: argument::list("schemas", schemas)?,
         description: description.map(str::to_owned),
         domains: argument::list("domains", domains)?,
         sample_questions: argument::list("sample_questions", sample_questions)?,
-        options: options.map(|options| options.0),
+        options: options.map(|options| options.parse("options")).transpose()?,
     };
     // The caller's own rights decide which schemas there are for it; the rest is the owner's.
     let known = identity::as_owner(|| {

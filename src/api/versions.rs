@@ -2,7 +2,6 @@
 
 use crate::pg::error::{OrRaise, Result};
 use crate::pg::{argument, datasource, namespace, snapshot};
-use nl2sql_core::fingerprint::fingerprint;
 use pgrx::prelude::*;
 
 type Row = (String, String, TimestampWithTimeZone, bool, bool);
@@ -30,10 +29,10 @@ fn versions(datasource: Option<&str>) -> Result<Vec<Row>> {
     snapshot::versions(name)?
         .into_iter()
         .map(|version| {
-            // Of the part that the caller sees: the stored one would tell of the rest.
-            let schema = snapshot::load_visible(name, &version.schema_version)?;
+            let fingerprint = snapshot::visible_fingerprint(name, &version.schema_version)?;
             let is_live = live.as_deref() == Some(version.schema_version.as_str());
-            Ok((version.schema_version, fingerprint(name, &schema), version.created_at, is_live, false))
+            // No diffs are stored yet.
+            Ok((version.schema_version, fingerprint, version.created_at, is_live, false))
         })
         .collect()
 }

@@ -7,8 +7,8 @@ use pgrx::prelude::*;
 fn table_access(table_schema: &str, table_name: &str) -> i32 {
     match privilege::reach(table_schema, table_name) {
         Reach::Nothing => 0,
-        Reach::SomeColumns => 1,
-        Reach::Whole => 2,
+        Reach::Columns => 1,
+        Reach::Table => 2,
     }
 }
 

@@ -8,9 +8,10 @@ use std::collections::{HashMap, HashSet};
 /// A role's rights on one table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TableAccess {
-    /// SELECT on the table or on every column of it.
+    /// SELECT on the table as such.
     Whole,
-    /// SELECT on these columns alone.
+    /// SELECT on these columns alone. A snapshot may know columns that have since been dropped: rights on
+    /// all columns of today are no rights on those.
     Columns(HashSet<String>),
 }
 
@@ -63,6 +64,9 @@ impl Access {
             .unzip();
         if !self.reads_columns(&name, &contract.primary_key) {
             contract.primary_key.clear();
+            for column in &mut contract.columns {
+                column.primary_key = false;
+            }
         }
         (contract.foreign_keys, metadata.foreign_keys) = contract
             .foreign_keys
@@ -155,6 +159,7 @@ mod tests {
         assert_eq!(orders.contract.columns.len(), 2);
         assert_eq!(orders.metadata.columns.len(), 2);
         assert!(orders.contract.primary_key.is_empty(), "the key's column is hidden");
+        assert!(orders.contract.columns.iter().all(|column| !column.primary_key));
         assert_eq!(orders.contract.foreign_keys.len(), 1, "both ends of this key are readable");
         assert_eq!(visible.tables[0].contract.primary_key, ["id"]);
     }

@@ -60,9 +60,7 @@ pub struct About {
 pub enum Reads {
     /// Any table or column of the datasource.
     Datasource,
-    /// The whole table: its entry's text names every column.
-    Table(TableName),
-    /// These columns of one table.
+    /// The table as such, or each of these columns of it. A table's own entry names every column.
     Columns(TableName, Vec<String>),
     /// The key columns at both ends of a relationship.
     Relationship(TableName, Vec<String>, TableName, Vec<String>),
@@ -155,7 +153,9 @@ impl Cutter<'_> {
             "columns": columns,
             "row_count": table.metadata.row_count,
         });
-        self.chunk(ChunkType::Table, Some(&key), table_text(table), fields, Reads::Table(table.name.clone()))
+        let names = table.contract.columns.iter().map(|column| column.name.clone()).collect();
+        let reads = Reads::Columns(table.name.clone(), names);
+        self.chunk(ChunkType::Table, Some(&key), table_text(table), fields, reads)
     }
 
     fn column(&self, table: &Table, column: &ColumnContract, metadata: &ColumnMetadata) -> Chunk {

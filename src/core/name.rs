@@ -1,5 +1,6 @@
 //! Names as SQL writes them: quoting an identifier, and reading `schema.table` back.
 
+use std::borrow::Cow;
 use std::fmt;
 
 /// Words that `quote_ident` of Postgres 15 to 18 quotes although they look plain: every keyword
@@ -28,6 +29,15 @@ pub fn quote_identifier(name: &str) -> String {
         && bytes.all(|b| matches!(b, b'a'..=b'z' | b'_' | b'0'..=b'9'))
         && !KEYWORDS.contains(&format!(" {name} "));
     if plain { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
+}
+
+/// A text as a message quotes it: whole where it could be a name, else its beginning.
+pub fn shown(text: &str) -> Cow<'_, str> {
+    const MOST: usize = 64;
+    match text.char_indices().nth(MOST) {
+        None => Cow::Borrowed(text),
+        Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
+    }
 }
 
 /// A table's full name. Its `Display` is the relation key of the contract: `schema.table`, quoted
@@ -127,6 +137,13 @@ mod tests {
         ] {
             assert_eq!(quote_identifier(name), quoted);
         }
+    }
+
+    #[test]
+    fn shows_the_beginning_of_what_is_no_name() {
+        assert_eq!(shown("naïve"), "naïve");
+        assert_eq!(shown(&"é".repeat(64)), "é".repeat(64));
+        assert_eq!(shown(&"é".repeat(65)), format!("{}…", "é".repeat(64)));
     }
 
     #[test]

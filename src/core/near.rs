@@ -3,6 +3,9 @@
 /// At most three of `known` that resemble `name`, most alike first (Jaro-Winkler on lower case, at
 /// least 0.7; ties in name order).
 pub fn near_names<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    if name.len() > 256 {
+        return Vec::new(); // no name is as long, and comparing takes time with the square of the length
+    }
     let wanted = name.to_lowercase();
     let mut scored: Vec<(f64, &str)> = known
         .into_iter()

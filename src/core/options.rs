@@ -1,5 +1,6 @@
 //! The options of a datasource: which tables it takes in and how much of them is read.
 
+use crate::name::shown;
 use serde_json::{Map, Value};
 use thiserror::Error;
 
@@ -53,11 +54,11 @@ impl Default for Options {
 pub enum OptionsError {
     #[error("options must be a JSON object, not {0}")]
     NotAnObject(&'static str),
-    #[error("unknown option \"{0}\"")]
+    #[error("unknown option \"{}\"", shown(.0))]
     UnknownKey(String),
     #[error("option \"{key}\" must be {wanted}, not {found}")]
     WrongType { key: String, wanted: &'static str, found: String },
-    #[error("option \"{key}\" has a bad glob \"{glob}\": {reason}")]
+    #[error("option \"{key}\" has a bad glob \"{}\": {reason}", shown(.glob))]
     BadGlob { key: String, glob: String, reason: String },
     #[error("option \"server\" is not supported yet")]
     Server,

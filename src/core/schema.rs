@@ -4,6 +4,7 @@
 use crate::name::TableName;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 /// What kind of engine the schema was read from, as snapshots name it.
 pub const ENGINE_TYPE: &str = "postgresql";
@@ -125,6 +126,19 @@ impl Cardinality {
             Cardinality::ManyToOne => "many_to_one",
             Cardinality::OneToOne => "one_to_one",
         }
+    }
+}
+
+impl Schema {
+    /// The tables and those that their foreign keys lead to.
+    pub fn named_tables(&self) -> BTreeSet<TableName> {
+        self.tables
+            .iter()
+            .flat_map(|table| {
+                let referred = table.contract.foreign_keys.iter().map(ForeignKeyContract::referred);
+                std::iter::once(table.name.clone()).chain(referred)
+            })
+            .collect()
     }
 }
 

@@ -3,13 +3,13 @@
 
 use crate::name::TableName;
 use crate::options::{Options, OptionsError};
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use glob::{MatchOptions, Pattern};
 
 pub struct Scope {
     /// `None` takes in every table.
-    include: Option<GlobSet>,
-    exclude: GlobSet,
-    exclude_columns: GlobSet,
+    include: Option<Globs>,
+    exclude: Globs,
+    exclude_columns: Globs,
 }
 
 impl Scope {
@@ -18,26 +18,27 @@ impl Scope {
             include: if options.include.is_empty() {
                 None
             } else {
-                Some(glob_set("include", &options.include)?)
+                Some(Globs::new("include", &options.include)?)
             },
-            exclude: glob_set("exclude", &options.exclude)?,
-            exclude_columns: glob_set("exclude_columns", &options.exclude_columns)?,
+            exclude: Globs::new("exclude", &options.exclude)?,
+            exclude_columns: Globs::new("exclude_columns", &options.exclude_columns)?,
         })
     }
 
     /// Whether the table belongs to the datasource.
     pub fn takes_in(&self, table: &TableName) -> bool {
-        self.include.as_ref().is_none_or(|include| include.is_match(plain(table))) && !self.excludes(table)
+        self.include.as_ref().is_none_or(|include| include.matches(&plain(table))) && !self.excludes(table)
     }
 
     /// Whether the table is named by an exclusion, and so must not appear even as the far end of a
     /// foreign key.
     pub fn excludes(&self, table: &TableName) -> bool {
-        self.exclude.is_match(plain(table))
+        self.exclude.matches(&plain(table))
     }
 
     pub fn excludes_column(&self, table: &TableName, column: &str) -> bool {
-        !self.exclude_columns.is_empty() && self.exclude_columns.is_match(format!("{}.{column}", plain(table)))
+        !self.exclude_columns.0.is_empty()
+            && self.exclude_columns.matches(&format!("{}.{column}", plain(table)))
     }
 }
 
@@ -45,24 +46,36 @@ fn plain(table: &TableName) -> String {
     format!("{}.{}", table.schema, table.name)
 }
 
-fn glob_set(key: &str, globs: &[String]) -> Result<GlobSet, OptionsError> {
-    let bad = |glob: &str, error: globset::Error| OptionsError::BadGlob {
-        key: key.to_owned(),
-        glob: glob.to_owned(),
-        reason: error.kind().to_string(),
-    };
-    let mut set = GlobSetBuilder::new();
-    for glob in globs {
-        // A table's name may hold a slash: it is a letter like any other here.
-        let built = GlobBuilder::new(glob)
-            .case_insensitive(true)
-            .literal_separator(false)
-            .backslash_escape(true)
-            .build()
-            .map_err(|error| bad(glob, error))?;
-        set.add(built);
+/// Patterns on letters, not bytes. Both sides are put in lower case, since the library ignores case in
+/// ASCII alone.
+struct Globs(Vec<Pattern>);
+
+impl Globs {
+    fn new(key: &str, globs: &[String]) -> Result<Self, OptionsError> {
+        let patterns = globs.iter().map(|glob| {
+            // Names have no directories: `**` says no more than `*`, which the library would refuse.
+            let mut single = glob.to_lowercase();
+            while single.contains("**") {
+                single = single.replace("**", "*");
+            }
+            Pattern::new(&single).map_err(|error| OptionsError::BadGlob {
+                key: key.to_owned(),
+                glob: glob.clone(),
+                reason: error.msg.to_owned(),
+            })
+        });
+        patterns.collect::<Result<_, _>>().map(Self)
     }
-    set.build().map_err(|error| bad(globs.first().map_or("", String::as_str), error))
+
+    fn matches(&self, name: &str) -> bool {
+        let any = MatchOptions {
+            case_sensitive: true,
+            require_literal_separator: false,
+            require_literal_leading_dot: false,
+        };
+        let name = name.to_lowercase();
+        self.0.iter().any(|pattern| pattern.matches_with(&name, any))
+    }
 }
 
 #[cfg(test)]
@@ -90,6 +103,16 @@ mod tests {
         assert!(scope.excludes(&table("tmp_a")) && !scope.excludes(&TableName::new("other", "Orders")));
         assert!(scope.excludes_column(&table("users"), "Password"));
         assert!(!scope.excludes_column(&table("users"), "name"));
+    }
+
+    #[test]
+    fn letters_count_not_bytes() {
+        let table = |name| TableName::new("g", name);
+        assert!(scope(&[], &["g.état"], &[]).excludes(&table("ÉTAT")));
+        assert!(scope(&[], &[], &["*.*.GEHEIMü"]).excludes_column(&table("t"), "geheimÜ"));
+        assert!(scope(&["g.?"], &[], &[]).takes_in(&table("é")));
+        assert!(scope(&["g.[é]"], &[], &[]).takes_in(&table("é")));
+        assert!(scope(&["**.a**"], &[], &[]).takes_in(&table("ab/c")));
     }
 
     #[test]

@@ -5,14 +5,13 @@ use super::error::{Error, Result};
 use super::{catalogue, embedder, interrupt, namespace, query, relation, settings, snapshot, vector};
 use nl2sql_core::chunk::{self, About, Chunk, Reads};
 use nl2sql_core::name::TableName;
-use nl2sql_core::schema::Schema;
 use nl2sql_core::scope::Scope;
 use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
 use pgrx::JsonB;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 type TextHash = [u8; 32];
 
@@ -39,7 +38,8 @@ pub fn build(datasource: &Datasource) -> Result<Outcome> {
         return Err(no_tables(datasource));
     }
     tracing::debug!(datasource = name, tables = schema.tables.len(), "storing the snapshot");
-    let numbers = note_tables(name, &schema)?;
+    let tables: Vec<TableName> = schema.tables.iter().map(|table| table.name.clone()).collect();
+    let numbers = relation::note(name, &tables)?;
     let schema_version = snapshot::store(name, &schema)?;
     let about = described(datasource)?;
     let chunks = chunk::chunks(&about, &schema_version, &schema);
@@ -133,13 +133,6 @@ fn no_tables(datasource: &Datasource) -> Error {
     }
 }
 
-fn note_tables(name: &str, schema: &Schema) -> Result<HashMap<TableName, i32>> {
-    let live: Vec<TableName> = schema.tables.iter().map(|table| table.name.clone()).collect();
-    let referred: BTreeSet<TableName> =
-        schema.tables.iter().flat_map(|table| &table.contract.foreign_keys).map(|key| key.referred()).collect();
-    relation::note(name, &live, &referred.into_iter().collect::<Vec<_>>())
-}
-
 struct Live {
     build: i64,
     schema_version: String,
@@ -206,8 +199,8 @@ fn write_entries(
     numbers: &HashMap<TableName, i32>,
 ) -> Result<()> {
     const INSERT: &str = "INSERT INTO nl2sql.entry
-        (namespace, build, id, type, datasource, relation, columns, referred, referred_columns, text, text_hash, metadata, embedding)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
+        (namespace, build, id, type, datasource, relation, columns, referred, referred_columns, referred_outside, text, text_hash, metadata, embedding)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
     Spi::connect_mut(|client| {
         let types: Vec<PgOid> = vec![
             PgBuiltInOids::TEXTOID.oid(),
@@ -219,6 +212,7 @@ fn write_entries(
             PgBuiltInOids::TEXTARRAYOID.oid(),
             PgBuiltInOids::INT4OID.oid(),
             PgBuiltInOids::TEXTARRAYOID.oid(),
+            PgBuiltInOids::TEXTARRAYOID.oid(),
             PgBuiltInOids::TEXTOID.oid(),
             PgBuiltInOids::BYTEAOID.oid(),
             PgBuiltInOids::JSONBOID.oid(),
@@ -229,14 +223,16 @@ fn write_entries(
             interrupt::check();
             let (table, columns, referred, referred_columns) = match &chunk.reads {
                 Reads::Datasource => (None, None, None, None),
-                Reads::Table(table) => (Some(table), None, None, None),
                 Reads::Columns(table, columns) => (Some(table), Some(columns), None, None),
                 Reads::Relationship(from, from_columns, to, to_columns) => {
                     (Some(from), Some(from_columns), Some(to), Some(to_columns))
                 }
             };
             let number = |table: Option<&TableName>| table.and_then(|table| numbers.get(table).copied());
-            let args: [DatumWithOid; 13] = [
+            let outside = referred
+                .filter(|table| !numbers.contains_key(*table))
+                .map(|table| vec![table.schema.clone(), table.name.clone()]);
+            let args: [DatumWithOid; 14] = [
                 namespace.into(),
                 build.into(),
                 chunk.id.as_str().into(),
@@ -246,6 +242,7 @@ fn write_entries(
                 columns.cloned().into(),
                 number(referred).into(),
                 referred_columns.cloned().into(),
+                outside.into(),
                 chunk.text.as_str().into(),
                 hash.as_slice().into(),
                 JsonB(Value::Object(chunk.metadata.clone())).into(),

@@ -1,8 +1,9 @@
 //! Registered datasources.
 
 use super::error::{Error, Result};
-use super::{catalogue, lease, privilege, query, relation};
+use super::{argument, catalogue, lease, privilege, query, relation};
 use nl2sql_core::chunk::About;
+use nl2sql_core::name::shown;
 use nl2sql_core::options::Options;
 use nl2sql_core::scope::Scope;
 use pgrx::JsonB;
@@ -69,6 +70,16 @@ pub fn load(name: &str) -> Result<Option<Datasource>> {
     Ok(Some(Datasource { id, about, schemas, options: Options::parse(&options)? }))
 }
 
+/// A name that a datasource may have: like any other name in Postgres, not longer than 63 bytes, since
+/// the id of every entry holds it.
+pub fn check_name(name: Option<&str>) -> Result<&str> {
+    let name = argument::spoken("datasource", name)?;
+    if name.len() > 63 {
+        return Err(Error::invalid(format!("datasource must be at most 63 bytes, not {}", name.len())));
+    }
+    Ok(name)
+}
+
 /// Creates or changes a registration, and notes which tables it takes in, so that those who may read
 /// one of them see the datasource before it is indexed. For the extension's owner; the schemas were
 /// checked as the caller.
@@ -106,7 +117,7 @@ pub fn save(name: &str, change: Change) -> Result<()> {
         let scope = Scope::new(&stored.options)?;
         let tables = catalogue::tables(&stored.schemas, &scope)?;
         let tables: Vec<_> = tables.iter().map(|table| table.table_name()).collect();
-        relation::note(name, &tables, &[])?;
+        relation::note(name, &tables)?;
     }
     Ok(())
 }
@@ -119,7 +130,7 @@ pub fn check_schemas(schemas: &[String]) -> Result<()> {
     }
     for schema in schemas {
         if schema == "information_schema" || schema.starts_with("pg_") {
-            return Err(Error::invalid(format!("schema \"{schema}\" belongs to the server")));
+            return Err(Error::invalid(format!("schema \"{}\" belongs to the server", shown(schema))));
         }
         if privilege::schema_oid(schema).is_none() {
             let known = catalogue::schemas()?;

@@ -1,5 +1,6 @@
 //! The one place where a failure becomes an SQLSTATE with DETAIL and HINT.
 
+use nl2sql_core::name::shown;
 use nl2sql_core::near::near_names;
 use nl2sql_core::options::{KEYS, OptionsError};
 use pgrx::pg_sys::panic::ErrorReport;
@@ -45,7 +46,7 @@ impl Error {
     /// caller may see.
     pub fn unknown<'a>(what: &str, name: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
         let error =
-            Self::new(PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT, format!("{what} \"{name}\" does not exist"));
+            Self::new(PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT, format!("{what} \"{}\" does not exist", shown(name)));
         match near_names(name, known).as_slice() {
             [] => error,
             near => error.hint(format!("Perhaps you meant \"{}\".", near.join("\", \""))),
@@ -78,6 +79,22 @@ impl Error {
         }
         report.report(PgLogLevel::ERROR);
         unreachable!("an ERROR does not return")
+    }
+}
+
+/// Keeps DETAIL what the server meant it to be. pgrx puts a Rust backtrace there where the server was
+/// started with RUST_BACKTRACE set; whether to take one is decided once, at the first.
+pub fn keep_details() {
+    const SETTING: &str = "RUST_LIB_BACKTRACE";
+    let before = std::env::var_os(SETTING);
+    // SAFETY: called while the library is loaded, by the only thread of the process.
+    unsafe {
+        std::env::set_var(SETTING, "0");
+        let _ = std::hint::black_box(std::backtrace::Backtrace::capture());
+        match before {
+            Some(before) => std::env::set_var(SETTING, before),
+            None => std::env::remove_var(SETTING),
+        }
     }
 }
 

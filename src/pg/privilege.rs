@@ -8,8 +8,9 @@ use std::ffi::CString;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
     Nothing,
-    SomeColumns,
-    Whole,
+    /// Some of its columns, or all of those that it has today, but not the table as such.
+    Columns,
+    Table,
 }
 
 /// The schema of that name, where the current user may look into it.
@@ -51,13 +52,14 @@ pub fn reach(schema: &str, name: &str) -> Reach {
     // SAFETY: the table was looked up just now; the checks read the system caches.
     unsafe {
         let user = pg_sys::GetUserId();
-        let columns = |how| pg_sys::pg_attribute_aclcheck_all(table, user, mode, how) == pg_sys::AclResult::ACLCHECK_OK;
-        if pg_sys::pg_class_aclcheck(table, user, mode) == pg_sys::AclResult::ACLCHECK_OK
-            || columns(pg_sys::AclMaskHow::ACLMASK_ALL)
-        {
-            Reach::Whole
-        } else if columns(pg_sys::AclMaskHow::ACLMASK_ANY) {
-            Reach::SomeColumns
+        let some = || {
+            let how = pg_sys::AclMaskHow::ACLMASK_ANY;
+            pg_sys::pg_attribute_aclcheck_all(table, user, mode, how) == pg_sys::AclResult::ACLCHECK_OK
+        };
+        if pg_sys::pg_class_aclcheck(table, user, mode) == pg_sys::AclResult::ACLCHECK_OK {
+            Reach::Table
+        } else if some() {
+            Reach::Columns
         } else {
             Reach::Nothing
         }

@@ -5,7 +5,7 @@ use super::error::{Error, Result};
 use super::{datasource, namespace, query, vector};
 use nl2sql_core::chunk::ChunkType;
 use nl2sql_core::fusion::{Hit, Signal};
-use nl2sql_core::name::{TableName, find_table};
+use nl2sql_core::name::{TableName, find_table, shown};
 use pgrx::JsonB;
 use pgrx::prelude::*;
 use serde_json::Value;
@@ -128,7 +128,7 @@ pub fn signals(builds: &Builds, question_vector: &[f32]) -> Result<Vec<Signal>> 
 pub fn check_types(types: &[String]) -> Result<()> {
     match types.iter().find(|name| ChunkType::from_name(name).is_none()) {
         None => Ok(()),
-        Some(unknown) => Err(Error::invalid(format!("unknown type \"{unknown}\""))
+        Some(unknown) => Err(Error::invalid(format!("unknown type \"{}\"", shown(unknown)))
             .hint(format!("Known types: {}.", ChunkType::ALL.map(ChunkType::name).join(", ")))),
     }
 }

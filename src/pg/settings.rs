@@ -91,7 +91,7 @@ pub fn embedding_model() -> Result<(String, usize)> {
     let name = text(&EMBEDDING_MODEL).unwrap_or_default();
     match KNOWN.iter().find(|(known, _)| *known == name) {
         Some((_, dimension)) => Ok((name, *dimension)),
-        None => Err(Error::invalid(format!("unknown embedding model \"{name}\""))
+        None => Err(Error::invalid(format!("unknown embedding model \"{}\"", nl2sql_core::name::shown(&name)))
             .hint(format!("Set nl2sql.embedding_model to '{}'.", KNOWN[0].0))),
     }
 }

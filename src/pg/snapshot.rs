@@ -110,36 +110,41 @@ fn load(datasource: &str, version: &str) -> Result<Schema> {
 
 /// The part of a snapshot that exists for the current user.
 pub fn load_visible(datasource: &str, version: &str) -> Result<Schema> {
-    let access = access(datasource)?;
-    Ok(access.visible(identity::as_owner(|| load(datasource, version))?))
+    Ok(visible(identity::as_owner(|| load(datasource, version))?))
 }
 
-/// What the current user may read of the tables that a datasource holds or refers to.
-pub fn access(datasource: &str) -> Result<Access> {
-    let tables = query::read(
-        "SELECT r.table_schema, r.table_name FROM nl2sql.relation r WHERE r.datasource = $1",
-        &[datasource.into()],
-        |row| Ok(TableName::new(row.must::<String>(1)?, row.must::<String>(2)?)),
-    )?;
-    Ok(access_to(tables))
-}
-
-/// What the current user may read of these tables.
-pub fn access_to(tables: impl IntoIterator<Item = TableName>) -> Access {
-    if privilege::bypasses_row_security() {
-        return Access::All;
+/// The fingerprint of the part of a snapshot that exists for the current user: that of the whole would
+/// tell of the rest.
+pub fn visible_fingerprint(datasource: &str, version: &str) -> Result<String> {
+    if !privilege::bypasses_row_security() {
+        return Ok(fingerprint::fingerprint(datasource, &load_visible(datasource, version)?));
     }
-    let reached = tables.into_iter().filter_map(|table| {
+    let stored = identity::as_owner(|| {
+        query::read_one(
+            "SELECT fingerprint FROM nl2sql.snapshot WHERE datasource = $1 AND schema_version = $2",
+            &[datasource.into(), version.into()],
+            |row| row.must::<String>(1),
+        )
+    })?;
+    Ok(stored.unwrap_or_default())
+}
+
+/// The part of a schema that exists for the current user.
+pub fn visible(schema: Schema) -> Schema {
+    if privilege::bypasses_row_security() {
+        return Access::All.visible(schema);
+    }
+    let reached = schema.named_tables().into_iter().filter_map(|table| {
         let access = match privilege::reach(&table.schema, &table.name) {
             Reach::Nothing => return None,
-            Reach::Whole => TableAccess::Whole,
-            Reach::SomeColumns => TableAccess::Columns(
+            Reach::Table => TableAccess::Whole,
+            Reach::Columns => TableAccess::Columns(
                 privilege::readable_columns(&table.schema, &table.name).into_iter().collect(),
             ),
         };
         Some((table, access))
     });
-    Access::Tables(reached.collect())
+    Access::Tables(reached.collect()).visible(schema)
 }
 
 /// Names of the tables that a snapshot holds. For the extension's owner.

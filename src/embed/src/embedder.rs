@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::batch;
 use crate::error::EmbedError;
 use crate::manifest::{Manifest, Role};
+use crate::memory;
 use crate::runtime;
 use crate::session::{Model, Options};
 use crate::tokens::Tokens;
@@ -46,10 +47,12 @@ impl Embedder {
         model_dir: &Path,
         options: Options,
     ) -> Result<Embedder, EmbedError> {
-        match Manifest::read(model_dir)? {
+        let embedder = match Manifest::read(model_dir)? {
             Some(manifest) => Self::open_manifest(runtime, model_dir, &manifest, options),
             None => Self::open_export(runtime, model_dir, options),
-        }
+        };
+        memory::release();
+        embedder
     }
 
     /// Opens the files that `manifest` names, whether or not the directory has the
@@ -169,6 +172,7 @@ impl Embedder {
                 vectors[place] = vector;
             }
         }
+        if std::env::var_os("NL2SQL_NOTRIM").is_none() { memory::release(); }
         Ok(vectors)
     }
 }

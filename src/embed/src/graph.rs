@@ -74,8 +74,8 @@ impl<W: Write> Weights<W> {
     }
 }
 
-/// Nodes and constants of a graph under construction. Every node is named like
-/// its first output, and every method gives back the name of what it made.
+/// Nodes and constants of a graph under construction. Nodes have no names, since the
+/// runtime would keep several copies of each in every process.
 pub(crate) struct Builder<'w, W: Write> {
     weights: &'w mut Weights<W>,
     nodes: Vec<Node>,
@@ -111,7 +111,7 @@ impl<'w, W: Write> Builder<'w, W> {
         self.nodes.push(Node {
             input: owned(inputs),
             output: owned(outputs),
-            name: outputs.first().map_or_else(String::new, |&n| n.to_owned()),
+            name: String::new(),
             op_type: op.to_owned(),
             domain: domain.to_owned(),
             attribute: Vec::new(),

@@ -15,6 +15,7 @@ mod embedder;
 mod error;
 mod graph;
 mod manifest;
+mod memory;
 mod minilm;
 mod onnx;
 mod pool;

@@ -1,10 +1,10 @@
 //! Texts to token ids.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
+use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokenizers::{
     AddedToken, DecoderWrapper, NormalizerWrapper, PostProcessorWrapper, PreTokenizerWrapper, Tokenizer,
@@ -97,32 +97,44 @@ impl Kind {
     }
 }
 
+/// The parts of a `tokenizer.json` whose model is a WordPiece.
+#[derive(Deserialize)]
+struct WordPieceFile<'a> {
+    #[serde(borrow)]
+    version: Option<&'a RawValue>,
+    normalizer: Option<&'a RawValue>,
+    pre_tokenizer: Option<&'a RawValue>,
+    post_processor: Option<&'a RawValue>,
+    #[serde(default)]
+    added_tokens: Vec<AddedToken>,
+    model: WordPiece,
+}
+
 /// The tokenizer that `json` describes, when its model is a WordPiece.
 ///
 /// The crate reads everything but the model and the added tokens. Its own code does
 /// that, compiled with it; deserialising `TokenizerImpl` with another model would
 /// compile all of it again here, which takes a minute.
 fn word_piece(json: &str) -> Option<WordPieceTokenizer> {
-    let mut parts: BTreeMap<&str, &RawValue> = serde_json::from_str(json).ok()?;
-    let model: WordPiece = serde_json::from_str(parts.remove("model")?.get()).ok()?;
-    let added: Vec<AddedToken> = match parts.remove("added_tokens") {
-        Some(tokens) => serde_json::from_str(tokens.get()).ok()?,
-        None => Vec::new(),
-    };
-    let empty = serde_json::value::to_raw_value(&serde_json::json!({
-        "type": "WordPiece", "unk_token": "", "continuing_subword_prefix": "",
-        "max_input_chars_per_word": 0, "vocab": {},
-    }));
-    let empty = empty.ok()?;
-    parts.insert("model", &empty);
-    let rest: Tokenizer = serde_json::to_string(&parts).ok()?.parse().ok()?;
-    let mut tokenizer = TokenizerImpl::new(model);
+    let file: WordPieceFile = serde_json::from_str(json).ok()?;
+    let rest = serde_json::json!({
+        "version": file.version,
+        "normalizer": file.normalizer,
+        "pre_tokenizer": file.pre_tokenizer,
+        "post_processor": file.post_processor,
+        "model": {
+            "type": "WordPiece", "unk_token": "", "continuing_subword_prefix": "",
+            "max_input_chars_per_word": 0, "vocab": {},
+        },
+    });
+    let rest: Tokenizer = rest.to_string().parse().ok()?;
+    let mut tokenizer = TokenizerImpl::new(file.model);
     tokenizer
         .with_normalizer(rest.get_normalizer().cloned())
         .ok()?
         .with_pre_tokenizer(rest.get_pre_tokenizer().cloned())
         .with_post_processor(rest.get_post_processor().cloned());
-    tokenizer.add_tokens(added).ok()?;
+    tokenizer.add_tokens(file.added_tokens).ok()?;
     Some(tokenizer)
 }
 

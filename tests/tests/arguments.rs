@@ -1,0 +1,358 @@
+//! Every function with every argument NULL, empty, huge, out of range, unknown and of the wrong type:
+//! an error of the contract's table in plain words, or a right result; never a panic, a lost
+//! connection or nothing at all.
+
+use nl2sql_tests::{Database, rows, text};
+use postgres::Client;
+use postgres::error::DbError;
+use serde_json::json;
+
+/// SQLSTATEs by the contract's words for them.
+const INVALID: &str = "22023";
+const NULL: &str = "22004";
+const UNKNOWN: &str = "42704";
+const NOT_INDEXED: &str = "55000";
+const LATER: &str = "0A000";
+
+/// A call that must fail: the call, its SQLSTATE, what the message says, what the hint says ("" for
+/// any).
+type Refusal<'a> = (&'a str, &'a str, &'a str, &'a str);
+
+/// Words of the machinery. A user who reads one of them was left alone with it.
+const UNSPOKEN: [&str; 8] =
+    ["panic", "internal", "unwrap", "error(", "err(", "spierror", "query failed", "rust_begin_unwind"];
+
+/// What is wrong with an error as a user reads it.
+fn faults(found: &DbError, (sql, code, message, hint): Refusal) -> Vec<String> {
+    let mut faults = Vec::new();
+    let shown = format!("{} {}", found.message(), found.detail().unwrap_or_default());
+    if found.code().code() != code {
+        faults.push(format!("SQLSTATE {}, not {code}", found.code().code()));
+    }
+    if !found.message().contains(message) {
+        faults.push(format!("the message does not say {message:?}"));
+    }
+    if !found.hint().unwrap_or_default().contains(hint) {
+        faults.push(format!("the hint {:?} does not say {hint:?}", found.hint()));
+    }
+    if let Some(word) = UNSPOKEN.iter().find(|word| shown.to_lowercase().contains(*word)) {
+        faults.push(format!("not plain words: {word:?}"));
+    }
+    // A megabyte that comes back floods the client and the server's log.
+    if shown.len() + found.hint().unwrap_or_default().len() > 2000 {
+        faults.push("it repeats the whole argument".to_owned());
+    }
+    let cut: String = sql.chars().take(120).collect();
+    let said: String = found.message().chars().take(120).collect();
+    faults.into_iter().map(|fault| format!("{cut}: {fault} (it says {said:?})")).collect()
+}
+
+/// One session that must live through every call; says at its end all that was wrong.
+struct Session {
+    client: Client,
+    pid: Option<String>,
+    faults: Vec<String>,
+}
+
+impl Session {
+    fn new(database: &Database) -> Self {
+        let mut client = database.connect();
+        let pid = text(&mut client, "pg_backend_pid()");
+        Self { client, pid, faults: Vec::new() }
+    }
+
+    /// Runs calls that must fail.
+    fn refuse<'a>(&mut self, cases: impl IntoIterator<Item = Refusal<'a>>) {
+        for case in cases {
+            match self.client.simple_query(case.0) {
+                Ok(_) => self.faults.push(format!("it succeeds: {:.120}", case.0)),
+                Err(error) => match error.as_db_error() {
+                    Some(found) => self.faults.extend(faults(found, case)),
+                    None => panic!("lost the connection: {:.120}: {error}", case.0),
+                },
+            }
+        }
+        assert_eq!(text(&mut self.client, "pg_backend_pid()"), self.pid);
+    }
+
+    /// Runs a call that must fail with each of the values: `{}` stands for them.
+    fn refuse_each(&mut self, call: &str, code: &str, message: &str, hint: &str, values: &[&str]) {
+        let calls: Vec<String> = values.iter().map(|value| call.replace("{}", value)).collect();
+        self.refuse(calls.iter().map(|sql| (sql.as_str(), code, message, hint)));
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            assert!(self.faults.is_empty(), "{}", self.faults.join("\n"));
+        }
+    }
+}
+
+fn count(client: &mut Client, sql: &str) -> String {
+    text(client, &format!("SELECT count(*) FROM {sql}")).unwrap()
+}
+
+const SEARCHES: [(&str, &str); 4] = [
+    ("SELECT * FROM nl2sql_mmr", "query"),
+    ("SELECT nl2sql_mmr_explain", "query"),
+    ("SELECT * FROM nl2sql_route", "question"),
+    ("SELECT nl2sql_route_explain", "question"),
+];
+
+#[test]
+fn questions() {
+    let mut session = Session::new(&Database::demo());
+    for (call, name) in SEARCHES {
+        session.refuse_each(&format!("{call}({{}})"), NULL, name, "", &["NULL"]);
+        let blank = ["''", "'   '", "E'\\t\\r\\n'", "E'\\u3000'"];
+        session.refuse_each(&format!("{call}({{}})"), INVALID, &format!("{name} must not be empty"), "", &blank);
+    }
+}
+
+#[test]
+fn numbers() {
+    let mut session = Session::new(&Database::demo());
+    let too_few = ["0", "-1", "-2147483648"];
+    let no_share = ["'NaN'", "'Infinity'", "'-Infinity'", "-0.1", "1.1", "1e308"];
+    for (call, counts, share) in [
+        ("SELECT * FROM nl2sql_mmr", &["k", "fetch_k"][..], "lambda"),
+        ("SELECT nl2sql_mmr_explain", &["k", "fetch_k"], "lambda"),
+        ("SELECT * FROM nl2sql_route", &["candidates"], "floor_ratio"),
+        ("SELECT nl2sql_route_explain", &["candidates"], "floor_ratio"),
+    ] {
+        for name in counts {
+            let call = format!("{call}('rock', {name} => {{}})");
+            session.refuse_each(&call, INVALID, &format!("{name} must be at least 1, not"), "", &too_few);
+            if *name != "fetch_k" {
+                session.refuse_each(&call, NULL, &format!("{name} must not be null"), "", &["NULL"]);
+            }
+        }
+        let call = format!("{call}('rock', {share} => {{}})");
+        session.refuse_each(&call, INVALID, &format!("{share} must be between 0 and 1"), "", &no_share);
+        session.refuse_each(&call, NULL, &format!("{share} must not be null"), "", &["NULL"]);
+    }
+    let entries = text(&mut session.client, "SELECT sum(entries) FROM nl2sql_health()").unwrap();
+    for (call, expected) in [
+        ("nl2sql_mmr('rock', k => 2147483647)", entries.as_str()),
+        ("nl2sql_mmr('rock', k => 2147483647, fetch_k => 2147483647)", &entries),
+        ("nl2sql_mmr('rock', k => 1, fetch_k => 2147483647)", "1"),
+        ("nl2sql_mmr('rock', k => 5, fetch_k => 1)", "1"),
+        ("nl2sql_mmr('rock', k => 5, fetch_k => 2)", "2"),
+        ("nl2sql_mmr('rock', k => 3, fetch_k => NULL, lambda => '-0')", "3"),
+        ("nl2sql_mmr('rock', k => 3, lambda => 1)", "3"),
+        ("nl2sql_mmr('rock', k => 3, lambda => 1e-320)", "3"),
+        ("nl2sql_route('rock', candidates => 2147483647, floor_ratio => 0)", "3"),
+        ("nl2sql_route('rock', floor_ratio => 1)", "1"),
+    ] {
+        assert_eq!(count(&mut session.client, call), expected, "{call}");
+    }
+}
+
+#[test]
+fn filters() {
+    let mut session = Session::new(&Database::demo());
+    session.client.batch_execute("CREATE SCHEMA bare; SELECT nl2sql_register('bare')").unwrap();
+    let lists = |name: &str| if name == "query" { &["types", "datasources", "tables"][..] } else { &["datasources"] };
+    for (call, name) in SEARCHES {
+        for list in lists(name) {
+            let call = format!("{call}('rock', {list} => {{}})");
+            let empty = format!("{list} must not be empty");
+            session.refuse_each(&call, INVALID, &empty, "Pass NULL", &["'{}'", "ARRAY[]::text[]"]);
+            let null = format!("an element of {list} must not be null");
+            session.refuse_each(&call, NULL, &null, "", &["'{NULL}'", "ARRAY['chinook', NULL]"]);
+        }
+        let call_datasources = format!("{call}('rock', datasources => {{}})");
+        let strangers = [
+            "'{nope}'", "'{\"\"}'", "'{CHINOOK}'", "ARRAY[E'a\\nb']", "ARRAY['it''s \"x\"']", "'{🦀}'",
+            "ARRAY['\\x00']", "ARRAY[repeat('é', 32)]", "ARRAY[repeat('x', 63)]", "ARRAY[repeat('x', 64)]",
+            "'{chinook,nope}'", "ARRAY[repeat('x', 1000000)]",
+        ];
+        session.refuse_each(&call_datasources, UNKNOWN, "datasource \"", "", &strangers);
+        session.refuse_each(&call_datasources, UNKNOWN, "\"chinok\" does not exist", "chinook", &["'{chinok}'"]);
+        let run = "SELECT nl2sql_index('bare');";
+        let never = ["'{bare}'", "'{chinook,bare}'"];
+        session.refuse_each(&call_datasources, NOT_INDEXED, "\"bare\" has not been indexed", run, &never);
+    }
+    for call in ["SELECT * FROM nl2sql_mmr", "SELECT nl2sql_mmr_explain"] {
+        let types = ["'{nope}'", "'{schema.tables}'", "'{Schema.Table}'", "'{\"\"}'", "'{schema.table,🦀}'"];
+        let known = "schema.datasource_example, schema.table, schema.column";
+        session.refuse_each(&format!("{call}('x', types => {{}})"), INVALID, "unknown type \"", known, &types);
+        let huge = ["ARRAY[repeat('x', 1000000)]"];
+        session.refuse_each(&format!("{call}('x', types => {{}})"), INVALID, "unknown type", known, &huge);
+        let tables = [
+            "'{nope}'", "'{\"\"}'", "'{.}'", "'{chinook.}'", "ARRAY['chinook.\"album']", "ARRAY['chinook.\"Album\"']",
+            "'{chinook.album.title}'", "ARRAY[E'chinook\\n🦀']", "ARRAY[repeat('x', 1000000)]",
+        ];
+        let call = format!("{call}('x', tables => {{}})");
+        session.refuse_each(&call, UNKNOWN, "table \"", "", &tables);
+        session.refuse_each(&call, UNKNOWN, "does not exist", "\"chinook.album\"", &["'{chinook.Albun}'"]);
+        // What another datasource has is unknown to the one asked.
+        let elsewhere = ["'{helpdesk.ticket}', datasources => '{chinook}'"];
+        session.refuse_each(&call, UNKNOWN, "\"helpdesk.ticket\" does not exist", "", &elsewhere);
+    }
+}
+
+#[test]
+fn filters_that_say_the_same_find_the_same() {
+    let mut session = Session::new(&Database::demo());
+    let mut found = |arguments: &str| rows(&mut session.client, &format!("SELECT id, pick FROM nl2sql_mmr('rock', {arguments})"));
+    let albums = found("tables => '{chinook.album}'");
+    assert!(albums.as_array().is_some_and(|found| found.len() > 3), "{albums}");
+    for same in [
+        "'{CHINOOK.Album}'", "ARRAY[' Chinook . \"album\" ']", "ARRAY['\"chinook\".\"album\"']",
+        "ARRAY['chinook.album', 'chinook.\"album\"', 'chinook.Album']", "ARRAY[['chinook.album'], ['chinook.album']]",
+    ] {
+        assert_eq!(found(&format!("tables => {same}")), albums, "{same}");
+    }
+    let tables = found("types => '{schema.table}', datasources => '{chinook}'");
+    assert_eq!(found("types => '{schema.table,schema.table}', datasources => '{chinook,chinook}'"), tables);
+    assert_eq!(found("types => '[7:7]={schema.table}', datasources => '[0:0]={chinook}'"), tables);
+    assert_eq!(found("types => '{schema.metric}'"), json!([]), "known, and nothing of it is there");
+}
+
+#[test]
+fn huge_questions() {
+    let mut session = Session::new(&Database::demo());
+    for question in [
+        "repeat('word ', 200000)", "repeat('x', 1000000)", "repeat('🦀', 250000)", "repeat(E'\\x01', 1000000)",
+        "repeat(E'\\u0301', 500000)", "repeat('''; DROP TABLE x; --', 50000)",
+    ] {
+        assert_eq!(count(&mut session.client, &format!("nl2sql_mmr({question}, k => 2)")), "2", "{question}");
+        let routed = count(&mut session.client, &format!("nl2sql_route({question}, floor_ratio => 0)"));
+        assert_eq!(routed, "3", "{question}");
+    }
+}
+
+#[test]
+fn texts_to_embed() {
+    let mut session = Session::new(&Database::blank());
+    session.refuse_each("SELECT nl2sql_embed({})", INVALID, "text must not be empty", "", &["''", "' '", "E'\\n'"]);
+    assert_eq!(text(&mut session.client, "nl2sql_embed(NULL)"), None);
+    for odd in ["'x'", "'🦀'", "E'\\x01'", "E'\\u200b'", "'\\x00'", "'it''s \"x\"'", "E'a\\nb'", "repeat('é ', 500000)"] {
+        let length = format!("SELECT round(vector_norm(v)::numeric, 4) || ' ' || vector_dims(v) FROM nl2sql_embed({odd}) v");
+        assert_eq!(text(&mut session.client, &length).as_deref(), Some("1.0000 384"), "{odd}");
+    }
+}
+
+#[test]
+fn registering() {
+    let mut session = Session::new(&Database::demo());
+    let registered = |client: &mut Client| rows(client, "SELECT * FROM nl2sql.datasources ORDER BY datasource");
+    let before = registered(&mut session.client);
+    session.refuse([
+        ("SELECT nl2sql_register(NULL)", NULL, "datasource must not be null", ""),
+        ("SELECT nl2sql_register(NULL, schemas => '{chinook}')", NULL, "datasource must not be null", ""),
+        ("SELECT nl2sql_register('')", INVALID, "datasource must not be empty", ""),
+        ("SELECT nl2sql_register(' ', schemas => '{chinook}')", INVALID, "datasource must not be empty", ""),
+        ("SELECT nl2sql_register('chinok')", UNKNOWN, "schema \"chinok\" does not exist", "\"chinook\""),
+        ("SELECT nl2sql_register('a', schemas => '{help_desk}')", UNKNOWN, "schema \"help_desk\"", "\"helpdesk\""),
+        ("SELECT nl2sql_register('chinook', schemas => '{}')", INVALID, "schemas must not be empty", "Pass NULL"),
+        ("SELECT nl2sql_register('chinook', schemas => '{NULL}')", NULL, "an element of schemas", ""),
+        ("SELECT nl2sql_register('chinook', schemas => '{\"\"}')", UNKNOWN, "schema \"\" does not exist", ""),
+        ("SELECT nl2sql_register('chinook', schemas => '{pg_catalog}')", INVALID, "belongs to the server", ""),
+        ("SELECT nl2sql_register('chinook', schemas => '{pg_temp}')", INVALID, "belongs to the server", ""),
+        ("SELECT nl2sql_register('chinook', schemas => '{information_schema}')", INVALID, "belongs to the server", ""),
+        ("SELECT nl2sql_register('a', schemas => ARRAY[repeat('é', 32)])", UNKNOWN, "does not exist", ""),
+        ("SELECT nl2sql_register('a', schemas => ARRAY[repeat('x', 1000000)])", UNKNOWN, "does not exist", ""),
+        ("SELECT nl2sql_register('chinook', domains => '{NULL}')", NULL, "an element of domains", ""),
+        ("SELECT nl2sql_register('chinook', sample_questions => '{a,NULL}')", NULL, "an element of sample_questions", ""),
+        // Every entry's id holds the name, and an index holds the ids.
+        ("SELECT nl2sql_register(repeat('x', 1000000), schemas => '{chinook}')", INVALID, "datasource", ""),
+        ("SELECT nl2sql_register((SELECT string_agg(md5(i::text), '') FROM generate_series(1, 80) i), schemas => '{chinook}')",
+            INVALID, "datasource", ""),
+    ]);
+    assert_eq!(registered(&mut session.client), before, "an error changes nothing");
+    // Repeated and blank elements do no harm.
+    session.client.batch_execute("SELECT nl2sql_register('chinook', schemas => '{chinook,chinook}', description => '', domains => '{\"\",x,x}',
+        sample_questions => ARRAY['', ' ', 'a?', 'a?', E'\\n', 'it''s \"🦀\"?'])").unwrap();
+    let counts = "SELECT counts->>'schema.table', counts->>'schema.datasource_example' FROM nl2sql_index('chinook')";
+    assert_eq!(text(&mut session.client, &format!("SELECT t FROM ({counts}) t")).as_deref(), Some("(11,2)"));
+}
+
+#[test]
+fn options() {
+    let mut session = Session::new(&Database::demo());
+    let lists = ["null", "true", "1", "\"a\"", "{}", "[1]", "[null]", "[[\"a\"]]", "[{}]", "[true]"];
+    let stored = |client: &mut Client| rows(client, "SELECT * FROM nl2sql.datasource_setting ORDER BY datasource");
+    let before = stored(&mut session.client);
+    for (key, wanted, values) in [
+        ("include", "must be an array of texts", &lists[..]),
+        ("exclude", "must be an array of texts", &lists),
+        ("exclude_columns", "must be an array of texts", &lists),
+        ("preferred_tables", "must be an array of texts", &lists),
+        ("profile", "must be \"catalog\" or \"stats\"", &["null", "true", "1", "[]", "{}", "\"\"", "\"Catalog\"", "\"🦀\""]),
+        ("sample_values", "must be true or false", &["null", "0", "1", "\"on\"", "[]", "{}"]),
+        ("max_profile_rows", "must be a whole number from 0 on", &["null", "true", "\"5\"", "[]", "{}", "-1", "1.5", "1e30"]),
+    ] {
+        let call = format!("SELECT nl2sql_register('chinook', options => '{{\"{key}\": {{}}}}')");
+        session.refuse_each(&call, INVALID, &format!("option \"{key}\" {wanted}, not"), "", values);
+    }
+    for key in ["include", "exclude", "exclude_columns"] {
+        let call = format!("SELECT nl2sql_register('chinook', options => jsonb_build_object('{key}', ARRAY['*', {{}}]))");
+        let globs = ["'a['", "'['", "'a[]'", "'[!'", "'[é'", "'[' || repeat('x', 1000000)"];
+        session.refuse_each(&call, INVALID, &format!("option \"{key}\" has a bad glob"), "", &globs);
+    }
+    let call = "SELECT nl2sql_register('chinook', options => {})";
+    let no_object = ["'null'", "'[]'", "'1'", "'\"x\"'", "'true'", "'[{}]'"];
+    session.refuse_each(call, INVALID, "options must be a JSON object, not", "", &no_object);
+    let unknown = ["'{\"includes\": []}'", "'{\"\": 1}'", "'{\"INCLUDE\": []}'", "'{\"🦀\": 1}'", "'{\"include\": [], \"x\": 1}'"];
+    session.refuse_each(call, INVALID, "unknown option \"", "include, exclude, exclude_columns, profile", &unknown);
+    let huge = ["jsonb_build_object(repeat('x', 1000000), 1)"];
+    session.refuse_each(call, INVALID, "unknown option", "Known options", &huge);
+    let server = ["'{\"server\": \"x\"}'", "'{\"server\": null}'"];
+    session.refuse_each(call, LATER, "option \"server\" is not supported yet", "later release", &server);
+    // jsonb holds numbers and depths that a JSON reader may refuse.
+    let beyond = ["'{\"max_profile_rows\": 1e400}'", "('{\"include\": ' || repeat('[', 500) || repeat(']', 500) || '}')::jsonb"];
+    session.refuse_each(call, INVALID, "option", "", &beyond);
+    assert_eq!(stored(&mut session.client), before, "an error changes nothing");
+}
+
+#[test]
+fn names_of_datasources() {
+    let mut session = Session::new(&Database::demo());
+    session.client.batch_execute("CREATE SCHEMA bare; SELECT nl2sql_register('bare')").unwrap();
+    let strangers = [
+        "'nope'", "'CHINOOK'", "'🦀'", "E'a\\nb'", "'it''s \"x\"'", "'\\x00'", "repeat('x', 63)", "repeat('x', 64)",
+        "repeat('x', 1000000)",
+    ];
+    for call in ["nl2sql_health({})", "nl2sql_versions({})", "nl2sql_snapshot({})", "nl2sql_index({})"] {
+        let call = format!("SELECT * FROM {call}");
+        session.refuse_each(&call, UNKNOWN, "datasource \"", "", &strangers);
+        session.refuse_each(&call, UNKNOWN, "\"chinok\" does not exist", "\"chinook\"", &["'chinok'"]);
+    }
+    let version = text(&mut session.client, "SELECT schema_version FROM nl2sql_versions('helpdesk')").unwrap();
+    let foreign = format!("SELECT nl2sql_snapshot('chinook', '{version}')");
+    let versions = "nl2sql_versions('chinook')";
+    session.refuse([
+        ("SELECT * FROM nl2sql_health('')", INVALID, "datasource must not be empty", ""),
+        ("SELECT * FROM nl2sql_index('')", INVALID, "datasource must not be empty", ""),
+        ("SELECT * FROM nl2sql_index(' ')", INVALID, "datasource must not be empty", ""),
+        ("SELECT * FROM nl2sql_versions('')", UNKNOWN, "datasource \"\" does not exist", ""),
+        ("SELECT * FROM nl2sql_snapshot('')", UNKNOWN, "datasource \"\" does not exist", ""),
+        ("SELECT * FROM nl2sql_versions(NULL)", NULL, "datasource must not be null", ""),
+        ("SELECT nl2sql_snapshot(NULL)", NULL, "datasource must not be null", ""),
+        ("SELECT nl2sql_snapshot(NULL, NULL)", NULL, "datasource must not be null", ""),
+        ("SELECT nl2sql_unregister(NULL)", NULL, "datasource must not be null", ""),
+        ("SELECT nl2sql_snapshot('bare')", NOT_INDEXED, "has not been indexed", "SELECT nl2sql_index('bare');"),
+        ("SELECT nl2sql_snapshot('chinook', '')", UNKNOWN, "schema version \"\" does not exist", versions),
+        ("SELECT nl2sql_snapshot('chinook', repeat('2', 1000000))", UNKNOWN, "does not exist", versions),
+        (&foreign, UNKNOWN, "schema version \"", versions),
+        ("SELECT * FROM nl2sql_index('bare')", NOT_INDEXED, "has no tables to index", "nl2sql_index('bare')"),
+        ("SELECT * FROM nl2sql_index('pg_catalog')", UNKNOWN, "does not exist", ""),
+        ("SELECT * FROM nl2sql_index('information_schema')", UNKNOWN, "does not exist", ""),
+        ("SELECT * FROM nl2sql_index('nl2sql')", NOT_INDEXED, "has no tables to index", ""),
+        ("SELECT * FROM nl2sql_index('chinook', curated_only => NULL)", NULL, "curated_only must not be null", ""),
+        ("SELECT * FROM nl2sql_index('chinook', enrich => NULL)", NULL, "enrich must not be null", ""),
+        ("SELECT * FROM nl2sql_index('chinook', curated_only => true)", LATER, "curated_only is not supported", "later"),
+        ("SELECT * FROM nl2sql_index(enrich => true)", LATER, "enrich is not supported", "later"),
+    ]);
+    assert_eq!(text(&mut session.client, "SELECT array_agg(datasource ORDER BY datasource) FROM nl2sql.datasources").as_deref(),
+        Some("{bare,chinook,helpdesk,webshop}"), "a failed call registers nothing");
+    for stranger in strangers.iter().chain(&["''"]) {
+        assert_eq!(text(&mut session.client, &format!("nl2sql_unregister({stranger})")).as_deref(), Some("false"), "{stranger}");
+    }
+    assert_eq!(count(&mut session.client, "nl2sql_versions('bare')"), "0");
+    assert_eq!(count(&mut session.client, "nl2sql_health(NULL)"), "4");
+}

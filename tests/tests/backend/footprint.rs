@@ -1,0 +1,63 @@
+//! A connection's first question, without preloading: little memory, no thread, no file.
+
+use super::process::{backend, kept_files, private, threads, writable_files};
+use nl2sql_tests::{Cluster, text};
+use std::collections::BTreeSet;
+use std::time::Instant;
+
+/// A hundred connections that each ask a question must not cost gigabytes.
+const PRIVATE_KIB: u64 = 15 << 10;
+
+#[test]
+fn a_first_question_is_cheap_and_leaves_nothing() {
+    let cluster = Cluster::start(&[]);
+    let database = cluster.database();
+    // Pages that no other process has mapped count as private, so another one has asked before.
+    let mut other = database.connect();
+    text(&mut other, "nl2sql_embed('warm')");
+    let mut client = database.connect();
+    let pid = backend(&mut client);
+    text(&mut client, "SELECT count(*) FROM nl2sql.datasources");
+    assert_eq!(threads(pid), 1);
+    let (before, open, kept) = (private(pid), writable_files(pid, &cluster), kept_files(&cluster, pid));
+    let started = Instant::now();
+    text(&mut client, "nl2sql_embed('how many albums has each artist?')");
+    let first = started.elapsed();
+    let after = private(pid);
+    let started = Instant::now();
+    text(&mut client, "nl2sql_embed('how many tracks has each album?')");
+    println!("private memory: {before} before, {after} after; first question {first:?}, next {:?}", started.elapsed());
+    assert_eq!(threads(pid), 1);
+    assert!(after.total() <= PRIVATE_KIB, "{after}");
+    assert_eq!(writable_files(pid, &cluster), open);
+    let new: BTreeSet<_> = kept_files(&cluster, pid).difference(&kept).cloned().collect();
+    assert!(new.is_empty(), "{new:?}");
+}
+
+/// A build embeds many texts in one session: it starts no thread either, and what it needed is given
+/// back when it is done.
+#[test]
+fn a_build_leaves_no_thread_and_no_file() {
+    let cluster = Cluster::start(&[]);
+    let database = cluster.database();
+    let mut other = database.connect();
+    text(&mut other, "nl2sql_embed('warm')");
+    let mut client = database.connect();
+    client
+        .batch_execute(
+            "CREATE SCHEMA plant;
+             DO $$ BEGIN FOR i IN 1..40 LOOP
+                 EXECUTE format('CREATE TABLE plant.%I (number int, name text)', 'basin_' || i);
+             END LOOP; END $$",
+        )
+        .expect("a schema");
+    let pid = backend(&mut client);
+    let (open, kept) = (writable_files(pid, &cluster), kept_files(&cluster, pid));
+    let embedded = text(&mut client, "SELECT embedded FROM nl2sql_index('plant')");
+    println!("private memory after a build of {embedded:?} texts: {}", private(pid));
+    assert_eq!(embedded.as_deref(), Some("121"));
+    assert_eq!(threads(pid), 1);
+    assert_eq!(writable_files(pid, &cluster), open);
+    let new: BTreeSet<_> = kept_files(&cluster, pid).difference(&kept).cloned().collect();
+    assert!(new.is_empty(), "{new:?}");
+}

@@ -1,0 +1,407 @@
+//! What a role may not SELECT does not exist for it. One database holds an index over everything and
+//! is asked as a role with some rights; another never held what those rights leave out, and is asked
+//! as the superuser. Every function and every table of the extension must answer the same in both.
+//!
+//! Put aside is only what must differ: versions (also within ids), moments, numbers of builds and
+//! tables, and the options of a registration, which only those who register are shown. A table of
+//! which a role reads some columns has no `schema.table` entry for it, so that entry is deleted from
+//! the other database. Texts that both hold have one vector in both: the model's last bit depends on
+//! which texts it reads together, and this is about rights.
+
+use nl2sql_tests::{Database, rows, sqlstate, text};
+use postgres::{Client, Statement};
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+
+const SCHEMAS: &str = "
+CREATE SCHEMA shop; CREATE SCHEMA clinic; CREATE SCHEMA clinic_archive; CREATE SCHEMA depot;
+CREATE TABLE shop.customer (id int PRIMARY KEY, name text, email text, card_number text);
+COMMENT ON TABLE shop.customer IS 'Who buys';
+CREATE TABLE shop.orders (id int PRIMARY KEY, customer_id int REFERENCES shop.customer, state text, total numeric(10,2));
+CREATE TABLE shop.payment (id int PRIMARY KEY, order_id int UNIQUE REFERENCES shop.orders, iban text);
+COMMENT ON COLUMN shop.payment.iban IS 'Account the money came from';
+CREATE TABLE shop.order_item (order_id int REFERENCES shop.orders, line_no int, sku text, PRIMARY KEY (order_id, line_no));
+CREATE VIEW shop.open_order AS SELECT id AS order_no, total FROM shop.orders WHERE state = 'open';
+CREATE TABLE clinic.patient (id int PRIMARY KEY, full_name text, diagnosis text);
+CREATE TABLE clinic.visit (id int PRIMARY KEY, patient_id int REFERENCES clinic.patient, fee numeric(8,2));
+CREATE TABLE clinic.secret_trial (id int PRIMARY KEY, patient_id int REFERENCES clinic.patient);
+CREATE TABLE clinic_archive.old_visit (id int, patient_id int REFERENCES clinic.patient);
+CREATE TABLE depot.shipment (id int PRIMARY KEY, order_id int REFERENCES shop.orders, sent_on date);
+CREATE TABLE depot.pallet (id int PRIMARY KEY, shipment_id int REFERENCES depot.shipment, weight numeric(8,2));
+INSERT INTO shop.customer VALUES (1, 'a', 'b', 'c'), (2, 'd', 'e', 'f');
+ANALYZE shop.customer;";
+
+/// Registration of each datasource; `only` picks those of its schemas that there are.
+const SHOP: &str = "SELECT nl2sql_register('shop', description => 'Online shop: customers, orders, payments',
+    sample_questions => ARRAY['Who bought most?', 'Which orders are open?'])";
+const CLINIC: &str = "SELECT nl2sql_register('clinic', domains => ARRAY['health'],
+    schemas => ARRAY(SELECT nspname::text FROM pg_namespace WHERE nspname LIKE 'clinic%' ORDER BY 1),
+    description => 'Patients and their visits', sample_questions => ARRAY['Which patients came twice?'])";
+const DEPOT: &str = "SELECT nl2sql_register('depot', description => 'Shipments and pallets')";
+
+/// Everything that reads, each also asked for what is hidden in one case or another.
+const QUERIES: &[&str] = &[
+    "SELECT * FROM nl2sql_mmr('which customers paid their orders')",
+    "SELECT * FROM nl2sql_mmr('what did the patient pay', k => 200, lambda => 1, fetch_k => 1000)",
+    "SELECT * FROM nl2sql_mmr('account number of a payment', k => 4, lambda => 0.1, fetch_k => 6)",
+    "SELECT * FROM nl2sql_mmr('orders', k => 30, types => ARRAY['schema.table', 'schema.relationship'])",
+    "SELECT * FROM nl2sql_mmr('card number', k => 3, types => ARRAY['schema.column'], datasources => ARRAY['shop'])",
+    "SELECT * FROM nl2sql_mmr('orders', k => 50, tables => ARRAY['shop.orders'])",
+    "SELECT * FROM nl2sql_mmr('visits', tables => ARRAY['clinic.visit', 'shop.orders'])",
+    "SELECT * FROM nl2sql_mmr('payment', tables => ARRAY['shop.paymnt'])",
+    "SELECT * FROM nl2sql_mmr('payment', tables => ARRAY['shop.payment'])",
+    "SELECT * FROM nl2sql_mmr('payment', datasources => ARRAY['clinic'])",
+    "SELECT nl2sql_mmr_explain('which customers paid their orders', k => 5, fetch_k => 12)",
+    "SELECT nl2sql_mmr_explain('diagnosis of the patient', k => 100, fetch_k => 500)",
+    "SELECT nl2sql_mmr_explain('visits', tables => ARRAY['clinic.visit'])",
+    "SELECT * FROM nl2sql_route('who paid')",
+    "SELECT * FROM nl2sql_route('which patients came in spring', candidates => 1, floor_ratio => 1)",
+    "SELECT * FROM nl2sql_route('what was sent', candidates => 9, floor_ratio => 0)",
+    "SELECT * FROM nl2sql_route('who paid', datasources => ARRAY['clinic', 'shop'])",
+    "SELECT nl2sql_route_explain('who paid', candidates => 9, floor_ratio => 0)",
+    "SELECT nl2sql_route_explain('pallets by weight', candidates => 1)",
+    "SELECT datasource, status, index_version, entries, counts, namespace, embedding_model, problems, warnings FROM nl2sql_health()",
+    "SELECT datasource, status, entries, counts, problems, warnings FROM nl2sql_health('clinic')",
+    "SELECT nl2sql_snapshot('shop')",
+    "SELECT nl2sql_snapshot('clinic')",
+    "SELECT nl2sql_snapshot('depot')",
+    "SELECT nl2sql_snapshot('shop', '20200101000000_0123abcd')",
+    "SELECT schema_version, fingerprint, live, has_diff FROM nl2sql_versions('shop')",
+    "SELECT schema_version, fingerprint, live, has_diff FROM nl2sql_versions('clinic')",
+    "SELECT schema_version, fingerprint, live, has_diff FROM nl2sql_versions('depo')",
+    "SELECT datasource, kind, schemas, description, domains, sample_questions FROM nl2sql.datasources ORDER BY 1",
+    "SELECT name, kind, description, domains, sample_questions FROM nl2sql.datasource ORDER BY 1",
+    "SELECT datasource, table_schema, table_name, live FROM nl2sql.relation ORDER BY 1, 2, 3",
+    "SELECT datasource, schema_version, engine_type FROM nl2sql.snapshot ORDER BY 1",
+    "SELECT datasource, namespace, schema_version FROM nl2sql.build ORDER BY 1",
+    "SELECT datasource, namespace, schema_version, curated_hash FROM nl2sql.pointer ORDER BY 1",
+    "SELECT e.namespace, e.id, e.type, e.datasource, r.table_name AS relation, e.columns, f.table_name AS referred,
+            e.referred_columns, e.text, e.text_hash, e.metadata, e.embedding
+     FROM nl2sql.entry e LEFT JOIN nl2sql.relation r ON r.id = e.relation LEFT JOIN nl2sql.relation f ON f.id = e.referred
+     ORDER BY e.id COLLATE \"C\"",
+];
+
+fn normalised(query: &str) -> String {
+    format!(r"SELECT regexp_replace(coalesce(json_agg(t), '[]')::text, '\d{{14}}_[0-9a-f]{{8}}', 'VERSION', 'g') FROM ({query}) t")
+}
+
+/// The rows, or the error with all its words. A transaction that is open stays usable.
+fn ask<S: ?Sized + postgres::ToStatement>(client: &mut Client, statement: &S) -> String {
+    let inside = client.batch_execute("SAVEPOINT asked").is_ok();
+    let answer = match client.query_one(statement, &[]) {
+        Ok(row) => row.get(0),
+        Err(error) => match error.as_db_error() {
+            Some(e) => format!("{} {} / {:?} / {:?}", e.code().code(), e.message(), e.detail(), e.hint()),
+            None => panic!("lost the connection: {error}"),
+        },
+    };
+    if inside {
+        client.batch_execute("ROLLBACK TO asked").expect("the savepoint");
+    }
+    answer
+}
+
+fn answers(client: &mut Client) -> Vec<String> {
+    QUERIES.iter().map(|query| ask(client, normalised(query).as_str())).collect()
+}
+
+/// Where the answers are not the wanted ones; nothing where all are.
+fn differences(case: &str, got: &[String], want: &[String]) -> String {
+    let mut report = String::new();
+    for ((query, got), want) in QUERIES.iter().zip(got).zip(want).filter(|((_, got), want)| got != want) {
+        let common = got.chars().zip(want.chars()).take_while(|(a, b)| a == b).count();
+        let part = |text: &str| text.chars().skip(common.saturating_sub(60)).take(300).collect::<String>();
+        report.push_str(&format!("\n{case}: {query}\n  got    …{}\n  wanted …{}\n", part(got), part(want)));
+    }
+    report
+}
+
+#[track_caller]
+fn assert_none(differences: String) {
+    assert!(differences.is_empty(), "{differences}");
+}
+
+/// A database with the schemas as `change` leaves them, and an index over the datasources. A text that
+/// is in `vectors` is not embedded.
+fn indexed(change: &str, datasources: &[&str], vectors: Option<&str>) -> Database {
+    const SEED: &str = "INSERT INTO nl2sql.entry (namespace, build, id, type, datasource, text, text_hash, metadata, embedding)
+        SELECT 'nl2sql__local-all-minilm-l6-v2__384', 0, key, '', '', '', decode(key, 'hex'), '{}', value::vector
+        FROM json_each_text($1::text::json)";
+    let database = Database::blank();
+    let mut client = database.connect();
+    client.batch_execute(&format!("{SCHEMAS} {change}")).expect("the schemas");
+    client.execute(SEED, &[&vectors.unwrap_or("{}")]).expect("vectors");
+    for register in datasources {
+        client.batch_execute(register).expect("a registration");
+    }
+    if !datasources.is_empty() {
+        client.batch_execute("SELECT nl2sql_index()").expect("an index");
+    }
+    client.batch_execute("DELETE FROM nl2sql.entry WHERE build = 0").expect("vectors deleted");
+    database
+}
+
+/// The database that holds everything. Its options name a table that they exclude.
+fn everything() -> MutexGuard<'static, Database> {
+    static EVERYTHING: LazyLock<Mutex<Database>> = LazyLock::new(|| {
+        let clinic = CLINIC.replace("domains =>", r#"options => '{"exclude": ["clinic.secret*"]}', domains =>"#);
+        Mutex::new(indexed("", &[SHOP, &clinic, DEPOT], None))
+    });
+    EVERYTHING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The answers of an index that never held what `drops` drops. Of the tables in `partly` only some
+/// columns are left, and so no entry of their own.
+fn never_held(all: &Database, drops: &str, partly: &[&str], datasources: &[&str], afterwards: &str) -> Vec<String> {
+    const VECTORS: &str = "SELECT json_object_agg(encode(text_hash, 'hex'), embedding::text) FROM nl2sql.entry";
+    let vectors = text(&mut all.connect(), VECTORS);
+    let database = indexed(&format!("DROP TABLE clinic.secret_trial; {drops}"), datasources, vectors.as_deref());
+    let mut client = database.connect();
+    for table in partly {
+        let deleted = client.execute("DELETE FROM nl2sql.entry WHERE type = 'schema.table' AND metadata ->> 'table' = $1", &[table]);
+        assert_eq!(deleted.expect("entries"), 1, "{table}");
+    }
+    client.batch_execute(afterwards).expect("what happens afterwards");
+    answers(&mut client)
+}
+
+/// The queries as statements that stay prepared.
+fn prepare(session: &mut Client) -> Vec<Statement> {
+    QUERIES.iter().map(|query| session.prepare(&normalised(query)).expect("a statement")).collect()
+}
+
+fn ask_all(session: &mut Client, prepared: &[Statement]) -> Vec<String> {
+    prepared.iter().map(|statement| ask(session, statement)).collect()
+}
+
+fn grant_all(role: &str) -> String {
+    ["shop", "clinic", "clinic_archive", "depot"]
+        .map(|s| format!("GRANT USAGE ON SCHEMA {s} TO {role}; GRANT SELECT ON ALL TABLES IN SCHEMA {s} TO {role};"))
+        .concat()
+}
+
+const NO_VISIT: &str = "DROP TABLE clinic.visit;";
+const NO_CARD: &str = "DROP TABLE clinic.visit; ALTER TABLE shop.customer DROP email, DROP card_number;";
+const NO_SHOP: &str = "DROP TABLE clinic.visit; DROP SCHEMA shop CASCADE;";
+const ONLY_DEPOT: &str = "DROP SCHEMA shop, clinic, clinic_archive CASCADE;";
+
+/// One session with its prepared statements stays open; the very next query obeys.
+#[test]
+fn each_right_taken_away_takes_away_what_it_showed() {
+    let all = everything();
+    let (reader, group) = (all.role("reader"), all.role("readers"));
+    let mut dba = all.connect();
+    dba.batch_execute(&grant_all(&group)).expect("rights");
+    let mut session = all.connect_as(&reader);
+    let prepared = prepare(&mut session);
+
+    let every = [SHOP, CLINIC, DEPOT];
+    let whole = never_held(&all, "", &[], &every, "");
+    let no_visit = never_held(&all, NO_VISIT, &[], &every, "");
+    let no_card = never_held(&all, NO_CARD, &["shop.customer"], &every, "");
+    let no_key = format!("{NO_CARD} ALTER TABLE shop.customer DROP id CASCADE");
+    let no_key = never_held(&all, &no_key, &["shop.customer"], &every, "");
+    let no_shop = never_held(&all, NO_SHOP, &[], &[CLINIC, DEPOT], "");
+    let only_depot = never_held(&all, ONLY_DEPOT, &[], &[DEPOT], "");
+    let nothing = never_held(&all, "", &[], &[], "");
+    assert!(whole != no_visit && only_depot != nothing, "the comparison compares something");
+    let steps: [(&str, &str, &[String]); 14] = [
+        ("superuser", "ALTER ROLE {r} SUPERUSER", &whole),
+        ("bypasses row security", "ALTER ROLE {r} NOSUPERUSER BYPASSRLS", &whole),
+        ("no right at all", "ALTER ROLE {r} NOBYPASSRLS", &nothing),
+        ("member", "GRANT {g} TO {r}", &whole),
+        ("a table less", "REVOKE SELECT ON clinic.visit FROM {g}", &no_visit),
+        (
+            "columns one by one are the whole table",
+            "REVOKE SELECT ON shop.customer FROM {g};
+             GRANT SELECT (id, name) ON shop.customer TO {g};
+             GRANT SELECT (email, card_number) ON shop.customer TO {r}",
+            &no_visit,
+        ),
+        ("two columns less", "REVOKE SELECT (email, card_number) ON shop.customer FROM {r}", &no_card),
+        ("a key's column less", "REVOKE SELECT (id) ON shop.customer FROM {g}", &no_key),
+        ("a schema less", "REVOKE USAGE ON SCHEMA shop FROM {g}", &no_shop),
+        (
+            "PUBLIC's rights",
+            "REVOKE SELECT ON ALL TABLES IN SCHEMA depot FROM {g}; GRANT SELECT ON ALL TABLES IN SCHEMA depot TO PUBLIC",
+            &no_shop,
+        ),
+        ("a datasource less", "REVOKE USAGE ON SCHEMA clinic, clinic_archive FROM {g}", &only_depot),
+        ("PUBLIC's rights taken away", "REVOKE SELECT ON ALL TABLES IN SCHEMA depot FROM PUBLIC", &nothing),
+        ("owner", "ALTER TABLE depot.pallet OWNER TO {r}; ALTER TABLE depot.shipment OWNER TO {r}", &only_depot),
+        ("not a member", "REVOKE {g} FROM {r}", &nothing),
+    ];
+    let mut report = String::new();
+    for (case, statements, want) in steps {
+        dba.batch_execute(&statements.replace("{r}", &reader).replace("{g}", &group)).expect(case);
+        report.push_str(&differences(case, &ask_all(&mut session, &prepared), want));
+    }
+    dba.batch_execute(&format!("REASSIGN OWNED BY {reader} TO postgres")).expect("the owner of before");
+    assert_none(report);
+}
+
+/// Whoever asks is whom the session acts as, not who logged in: SET ROLE, SECURITY DEFINER, views.
+#[test]
+fn the_current_role_counts() {
+    let all = everything();
+    let (clerk, visitor) = (all.role("clerk"), all.role("visitor"));
+    let mut dba = all.connect();
+    dba.batch_execute(&format!(
+        "GRANT USAGE ON SCHEMA depot TO {clerk}; GRANT SELECT ON ALL TABLES IN SCHEMA depot TO {clerk};
+         ALTER ROLE {visitor} NOINHERIT; GRANT {clerk} TO {visitor};
+         CREATE FUNCTION of_clerk() RETURNS SETOF record LANGUAGE sql STABLE SECURITY DEFINER
+             AS $$ SELECT id, text, similarity FROM public.nl2sql_mmr('who paid the orders', k => 50) $$;
+         ALTER FUNCTION of_clerk() OWNER TO {clerk};
+         CREATE FUNCTION of_visitor() RETURNS bigint LANGUAGE plpgsql STABLE SECURITY DEFINER
+             AS $$ BEGIN RETURN (SELECT count(*) FROM nl2sql.entry); END $$;
+         ALTER FUNCTION of_visitor() OWNER TO {visitor};
+         CREATE VIEW mmr_of_postgres AS SELECT id, text, similarity FROM nl2sql_mmr('who paid the orders', k => 50);
+         GRANT SELECT ON mmr_of_postgres TO PUBLIC"
+    ))
+    .expect("roles, functions and a view");
+    let only_depot = never_held(&all, ONLY_DEPOT, &[], &[DEPOT], "");
+    let nothing = never_held(&all, "", &[], &[], "");
+    let mut session = all.connect_as(&visitor);
+    let prepared = prepare(&mut session);
+    let mut report = String::new();
+    for (role, want) in [("NONE", &nothing), (clerk.as_str(), &only_depot), ("NONE", &nothing)] {
+        session.batch_execute(&format!("SET ROLE {role}")).expect("SET ROLE");
+        report.push_str(&differences(&format!("as {role}"), &ask_all(&mut session, &prepared), want));
+    }
+    assert_none(report);
+
+    const DIRECT: &str = "SELECT id, text, similarity FROM nl2sql_mmr('who paid the orders', k => 50)";
+    const DEFINED: &str = "SELECT * FROM of_clerk() AS f (id text, text text, similarity float8)";
+    let as_clerk = rows(&mut all.connect_as(&clerk), DIRECT);
+    assert_eq!(rows(&mut session, DEFINED), as_clerk, "the definer's rights");
+    assert_eq!(rows(&mut dba, DEFINED), as_clerk, "the definer's rights, not the superuser's");
+    assert_ne!(rows(&mut dba, DIRECT), as_clerk, "the superuser sees more");
+    assert_eq!(text(&mut dba, "of_visitor()").as_deref(), Some("0"), "the definer has no rights");
+    assert_eq!(sqlstate(&mut session, "SELECT * FROM mmr_of_postgres"), "55000", "a view lends no rights to a function");
+    session.batch_execute(&format!("SET ROLE {clerk}")).expect("SET ROLE");
+    assert_eq!(rows(&mut session, "SELECT * FROM mmr_of_postgres"), as_clerk, "the reader's rights");
+}
+
+/// What a role with all rights sees when `statements` have run; nothing of it lasts.
+fn seen_after(all: &Database, rights: &str, statements: &str) -> Vec<String> {
+    let role = all.role("seer");
+    let rights = if rights.is_empty() { grant_all(&role) } else { rights.replace("{r}", &role) };
+    let mut client = all.connect();
+    client.batch_execute(&format!("BEGIN; {rights} {statements}; SET LOCAL ROLE {role}")).expect(statements);
+    answers(&mut client)
+}
+
+/// Names are resolved when asked, so what has gone is hidden, and nobody finds out by counting.
+#[test]
+fn what_is_gone_is_hidden() {
+    let all = everything();
+    let every = [SHOP, CLINIC, DEPOT];
+    let new_table = "CREATE TABLE clinic.stay (id int PRIMARY KEY, patient_id int REFERENCES clinic.patient, fee numeric(8,2));";
+    let dropped = never_held(&all, NO_VISIT, &[], &every, "");
+    let renamed = never_held(&all, NO_VISIT, &[], &every, new_table);
+    let no_archive = never_held(&all, "DROP SCHEMA clinic_archive CASCADE", &[], &every, "");
+    let recreate = format!("{NO_VISIT} {}", new_table.replace("stay", "visit"));
+    let cases: [(&str, &[String]); 4] = [
+        (NO_VISIT, &dropped),
+        (recreate.as_str(), &dropped),
+        ("ALTER TABLE clinic.visit RENAME TO stay", &renamed),
+        ("ALTER SCHEMA clinic_archive RENAME TO archive", &no_archive),
+    ];
+    assert_none(cases.map(|(change, want)| differences(change, &seen_after(&all, "", change), want)).concat());
+    let mut dba = all.connect();
+    let entries = "SELECT count(*) FROM nl2sql.entry WHERE text LIKE '%clinic.visit%'";
+    let before = text(&mut dba, entries);
+    dba.batch_execute("BEGIN; DROP TABLE clinic.visit").expect("a table dropped");
+    assert_eq!(text(&mut dba, entries), before, "the superuser sees what the index holds");
+}
+
+/// A column that was hidden while it was there does not show when it is gone, although the role now
+/// may SELECT every column that is left.
+#[test]
+fn a_column_dropped_later_stays_hidden() {
+    let all = everything();
+    let rights = format!("{} REVOKE SELECT ON shop.customer FROM {{r}}; GRANT SELECT (id, name) ON shop.customer TO {{r}};", grant_all("{r}"));
+    let change = "ALTER TABLE shop.customer DROP email, DROP card_number";
+    let want = never_held(&all, change, &["shop.customer"], &[SHOP, CLINIC, DEPOT], "");
+    assert_none(differences("hidden", &seen_after(&all, &rights, "SELECT"), &want));
+    assert_none(differences("hidden, then dropped", &seen_after(&all, &rights, change), &want));
+}
+
+/// Of a key of two columns one is hidden: the other is no key by itself.
+#[test]
+fn a_key_of_which_a_column_is_hidden_is_none() {
+    let all = everything();
+    let rights = "GRANT USAGE ON SCHEMA shop TO {r}; GRANT SELECT (order_id, sku) ON shop.order_item TO {r}; GRANT SELECT ON shop.orders TO {r};";
+    let left = "DROP SCHEMA clinic, clinic_archive, depot CASCADE; DROP TABLE shop.payment, shop.customer CASCADE;
+        DROP VIEW shop.open_order; ALTER TABLE shop.order_item DROP line_no";
+    let want = never_held(&all, left, &["shop.order_item"], &[SHOP], "");
+    assert_none(differences("half a key", &seen_after(&all, rights, "SELECT"), &want));
+}
+
+/// Depot refers to a table that the role may read: it learns nothing of depot by it.
+#[test]
+fn the_far_end_of_a_foreign_key_does_not_tell_of_the_near_one() {
+    let all = everything();
+    let rights = "GRANT USAGE ON SCHEMA shop TO {r}; GRANT SELECT ON ALL TABLES IN SCHEMA shop TO {r};";
+    let want = never_held(&all, "DROP SCHEMA clinic, clinic_archive, depot CASCADE", &[], &[SHOP], "");
+    assert_none(differences("far end", &seen_after(&all, rights, "SELECT"), &want));
+}
+
+/// A datasource that waits for its first build is judged by those that the role sees.
+#[test]
+fn a_hidden_datasource_does_not_show_in_the_health_of_another() {
+    let all = everything();
+    let late = "CREATE SCHEMA late; CREATE TABLE late.thing (id int); SELECT nl2sql_register('late');";
+    let want = never_held(&all, "", &[], &[], late);
+    let seen = seen_after(&all, "SELECT;", &format!("{late} GRANT USAGE ON SCHEMA late TO PUBLIC; GRANT SELECT ON late.thing TO PUBLIC"));
+    assert!(want.iter().any(|answer| answer.contains("missing")), "{want:?}");
+    assert_none(differences("late", &seen, &want));
+}
+
+/// Schemas and options name tables: they are for those who register.
+#[test]
+fn registrations_do_not_name_what_is_hidden() {
+    let all = everything();
+    let (reader, registrar) = (all.role("reader"), all.role("registrar"));
+    let mut dba = all.connect();
+    dba.batch_execute(&format!(
+        "GRANT USAGE ON SCHEMA clinic TO {reader}, {registrar}; GRANT SELECT ON clinic.patient TO {reader}, {registrar};
+         GRANT EXECUTE ON FUNCTION nl2sql_register TO {registrar}"
+    ))
+    .expect("rights");
+    let mut session = all.connect_as(&reader);
+    let seen = rows(&mut session, "SELECT datasource, schemas, options FROM nl2sql.datasources");
+    assert_eq!(seen, serde_json::json!([{ "datasource": "clinic", "schemas": ["clinic"], "options": null }]));
+    assert_eq!(text(&mut session, "SELECT count(*) FROM nl2sql.datasource_setting").as_deref(), Some("0"));
+    let told = answers(&mut session).join("\n");
+    for hidden in ["secret", "visit", "archive", "depot", "shop"] {
+        // The names that the queries pass come back in errors, and the words of questions in explanations.
+        let told = told.replace(&format!("\"{hidden}\" does not exist"), "").replace("\"clinic.visit\"", "").replace("\"query\": \"visits\"", "");
+        let known = ["Patients and their visits", "\"shop.orders\"", "\"shop.paymnt\"", "\"shop.payment\""];
+        let told = known.iter().fold(told, |told, known| told.replace(known, ""));
+        assert!(!told.contains(hidden), "{hidden}: {told}");
+    }
+    let options = "SELECT options ->> 'exclude' FROM nl2sql.datasources";
+    assert_eq!(text(&mut all.connect_as(&registrar), options).as_deref(), Some(r#"["clinic.secret*"]"#));
+}
+
+/// The near names that an error offers are those that exist for the role.
+#[test]
+fn an_error_does_not_offer_a_hidden_name() {
+    let all = everything();
+    let role = all.role("guesser");
+    let mut dba = all.connect();
+    dba.batch_execute(&format!("GRANT USAGE ON SCHEMA shop, depot TO {role}; GRANT SELECT ON shop.open_order TO {role}")).expect("rights");
+    let mut session = all.connect_as(&role);
+    for (near, hidden) in [
+        ("SELECT * FROM nl2sql_mmr('x', tables => ARRAY['shop.paymnt'])", "shop.payment"),
+        ("SELECT * FROM nl2sql_mmr('x', datasources => ARRAY['depo'])", "depot"),
+        ("SELECT * FROM nl2sql_route('x', datasources => ARRAY['clinc'])", "clinic"),
+        ("SELECT nl2sql_snapshot('depo')", "depot"),
+        ("SELECT * FROM nl2sql_health('clinik')", "clinic"),
+        ("SELECT * FROM nl2sql_versions('clnic')", "clinic"),
+    ] {
+        let (offered, got) = (ask(&mut dba, near), ask(&mut session, near));
+        assert!(offered.contains(&format!("{hidden}\\\"")), "{near} offers it to the superuser: {offered}");
+        assert!(got.starts_with("42704 ") && !got.contains(hidden), "{near}: {got}");
+    }
+}
