@@ -30,6 +30,9 @@ install_all() {
     local file
     [ -f "$BUILD/runtime/$RUNTIME_FILE" ] && [ -f "$BUILD/model/manifest.json" ] ||
         die "the model or ONNX Runtime is missing from $BUILD: run 'make setup' first"
+    # Before the minutes of building, not after them.
+    as_writer_of "$LIB" true
+    as_writer_of "$SHARE/extension" true
     build_all
     say "installing into $LIB and $SHARE"
     # What names a file comes after the file: the manifest after the model's, the library after both, then its scripts,

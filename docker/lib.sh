@@ -83,8 +83,8 @@ use_postgres() {
             die "no Postgres $OLDEST_MAJOR to $NEWEST_MAJOR with server headers was found." \
                 "Run 'make setup', or name one: PG_CONFIG=/path/to/pg_config"
     fi
-    PG_CONFIG=$(command -v "$PG_CONFIG") || die "PG_CONFIG does not name a program"
-    PG_CONFIG=$(realpath "$PG_CONFIG")
+    command -v "$PG_CONFIG" >/dev/null || die "PG_CONFIG names no program: $PG_CONFIG"
+    PG_CONFIG=$(realpath "$(command -v "$PG_CONFIG")")
     PG_MAJOR=$(major_of "$PG_CONFIG")
     [ -n "$PG_MAJOR" ] || die "$PG_CONFIG does not say which PostgreSQL it belongs to"
     ((PG_MAJOR >= OLDEST_MAJOR && PG_MAJOR <= NEWEST_MAJOR)) ||

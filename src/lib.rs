@@ -36,6 +36,7 @@ mod pg {
     #[allow(unsafe_code)]
     pub mod jsonb;
     pub mod lease;
+    #[allow(unsafe_code)]
     pub mod log;
     pub mod namespace;
     #[allow(unsafe_code)]

@@ -2,13 +2,15 @@
 SELECT d.name,
        p.schema_version,
        p.built_at,
-       coalesce((SELECT jsonb_object_agg(c.type, c.entries)
-                 FROM (SELECT e.type, count(*) AS entries
-                       FROM nl2sql.entry e
-                       WHERE e.namespace = $1 AND e.build = p.build
-                       GROUP BY e.type) c), '{}'),
+       coalesce(c.counts, '{}'),
        EXISTS (SELECT FROM nl2sql.snapshot s
                WHERE s.datasource = d.name AND s.schema_version = p.schema_version)
 FROM nl2sql.datasource d
 LEFT JOIN nl2sql.pointer p ON p.datasource = d.name AND p.namespace = $1
+LEFT JOIN (SELECT t.build, jsonb_object_agg(t.type, t.entries) AS counts
+           FROM (SELECT e.build, e.type, count(*) AS entries
+                 FROM nl2sql.entry e
+                 WHERE e.namespace = $1
+                 GROUP BY e.build, e.type) t
+           GROUP BY t.build) c ON c.build = p.build
 ORDER BY d.name COLLATE "C"

@@ -64,7 +64,7 @@ pub fn build(datasource: &Datasource) -> Result<Outcome> {
         });
     }
     namespace::ensure(&namespace)?;
-    let (vectors, embedded_texts) = vectors(&namespace, &chunks, &hashes)?;
+    let (vectors, embedded) = vectors(&namespace, &chunks, &hashes)?;
     let build = query::write(
         "INSERT INTO nl2sql.build (namespace, datasource, schema_version) VALUES ($1, $2, $3) RETURNING id",
         &[namespace.as_str().into(), name.into(), schema_version.as_str().into()],
@@ -79,7 +79,6 @@ pub fn build(datasource: &Datasource) -> Result<Outcome> {
     retain_builds(name, &namespace, build, replaced.map(|live| live.build))?;
     snapshot::retain(name, replaced.map(|live| live.schema_version.as_str()), settings::max_versions())?;
     relation::forget_unused(name)?;
-    let embedded = hashes.iter().filter(|hash| embedded_texts.contains(*hash)).count();
     Ok(Outcome {
         status: "indexed",
         build,
@@ -158,13 +157,13 @@ fn holds(namespace: &str, build: i64, chunks: &[Chunk], hashes: &[TextHash]) -> 
     Ok(entries.len() == chunks.len() && chunks.iter().zip(hashes).all(same))
 }
 
-/// A vector for each text: one that the namespace has already, else a new one. Gives the hashes of
-/// the texts that went through the model, too.
+/// A vector for each text: one that the namespace has already, else a new one. Gives the number of
+/// texts that went through the model, too: of equal ones the first.
 fn vectors(
     namespace: &str,
     chunks: &[Chunk],
     hashes: &[TextHash],
-) -> Result<(HashMap<TextHash, Vec<f32>>, HashSet<TextHash>)> {
+) -> Result<(HashMap<TextHash, Vec<f32>>, usize)> {
     let wanted: Vec<Vec<u8>> = hashes.iter().collect::<HashSet<_>>().into_iter().map(|hash| hash.to_vec()).collect();
     let known = query::read(
         "SELECT DISTINCT ON (text_hash) text_hash, embedding FROM nl2sql.entry
@@ -187,7 +186,7 @@ fn vectors(
         let embedded = embedder::embed(&texts)?;
         vectors.extend(missing.iter().map(|(hash, _)| *hash).zip(embedded));
     }
-    Ok((vectors, seen))
+    Ok((vectors, missing.len()))
 }
 
 fn write_entries(

@@ -49,6 +49,8 @@ impl Error {
             Self::new(PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT, format!("{what} \"{}\" does not exist", shown(name)));
         match near_names(name, known).as_slice() {
             [] => error,
+            // A relation key is quoted already, where it needs to be.
+            near if what == "table" => error.hint(format!("Perhaps you meant {}.", near.join(", "))),
             near => error.hint(format!("Perhaps you meant \"{}\".", near.join("\", \""))),
         }
     }

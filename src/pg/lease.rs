@@ -9,6 +9,8 @@ use pgrx::prelude::*;
 /// advisory locks are unlikely to meet it. The second half is `nl2sql.datasource.id`.
 pub const CLASS: i32 = 0x6e6c_3273;
 
+const HOLDER: &str = include_str!("../../sql/lease_holder.sql");
+
 /// Takes the lease at once or fails with 55P03. For the extension's owner, who sees every backend.
 pub fn take(datasource: &str, id: i32) -> Result<()> {
     let taken = query::read_one(
@@ -19,19 +21,16 @@ pub fn take(datasource: &str, id: i32) -> Result<()> {
     if taken == Some(true) {
         return Ok(());
     }
-    let holder = query::read_one(
-        "SELECT format('Process %s holds it, in a transaction that began at %s.', l.pid, a.xact_start)
-         FROM pg_locks l
-         JOIN pg_stat_activity a ON a.pid = l.pid
-         WHERE l.locktype = 'advisory' AND l.granted AND l.classid = $1::bigint::oid AND l.objid = $2::bigint::oid
-           AND l.objsubid = 2 AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())",
-        &[CLASS.into(), id.into()],
-        |row| row.must::<String>(1),
-    )?;
+    let holder = query::read_one(HOLDER, &[CLASS.into(), id.into()], |row| {
+        Ok((row.must::<String>(1)?, row.must::<String>(2)?))
+    })?;
+    let (detail, hint) = holder.unwrap_or_else(|| {
+        ("The session that held it has just ended.".to_owned(), "Try again.".to_owned())
+    });
     Err(Error::new(
         PgSqlErrorCode::ERRCODE_LOCK_NOT_AVAILABLE,
         format!("datasource \"{datasource}\" is being built or changed by another session"),
     )
-    .detail(holder.unwrap_or_else(|| "The session that held it has just ended.".to_owned()))
-    .hint("Try again when that transaction has ended."))
+    .detail(detail)
+    .hint(hint))
 }

@@ -2,6 +2,7 @@
 //! TRACE as DEBUG1 and DEBUG2. No event carries row data; a question's text is at DEBUG at most.
 
 use pgrx::prelude::*;
+use std::ffi::{CString, c_char, c_int};
 use std::fmt::{self, Write};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
@@ -29,7 +30,7 @@ impl Subscriber for ServerLog {
             Level::DEBUG => PgLogLevel::DEBUG1,
             Level::TRACE => PgLogLevel::DEBUG2,
         };
-        ereport!(level, PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION, format!("nl2sql: {}", line.text()));
+        report(level, &format!("nl2sql: {}", line.text()));
     }
 
     // Events alone are logged: no span is ever enabled.
@@ -40,6 +41,26 @@ impl Subscriber for ServerLog {
     fn record_follows_from(&self, _: &Id, _: &Id) {}
     fn enter(&self, _: &Id) {}
     fn exit(&self, _: &Id) {}
+}
+
+// The two ends of ereport(), the same from Postgres 14 to 18; pgrx keeps its own to itself.
+unsafe extern "C-unwind" {
+    fn errstart(level: c_int, domain: *const c_char) -> bool;
+    fn errfinish(file: *const c_char, line: c_int, function: *const c_char);
+}
+
+/// Writes one line, without the statement that is running: its text may hold a question or data.
+fn report(level: PgLogLevel, message: &str) {
+    let Ok(message) = CString::new(message) else { return };
+    // SAFETY: the sequence of the server's own ereport() below ERROR, where errfinish() returns; all
+    // texts are null-terminated, and the message is given as an argument of a fixed format.
+    unsafe {
+        if errstart(level as c_int, std::ptr::null()) {
+            pg_sys::errmsg_internal(c"%s".as_ptr(), message.as_ptr());
+            pg_sys::errhidestmt(true);
+            errfinish(c"log.rs".as_ptr(), line!() as c_int, c"report".as_ptr());
+        }
+    }
 }
 
 #[derive(Default)]

@@ -17,18 +17,30 @@ pub fn current() -> Result<String> {
 /// Makes the namespace's partition where there is none, and the extension its owner, so that a dump
 /// leaves it out. For the extension's owner.
 pub fn ensure(namespace: &str) -> Result<()> {
-    let known = query::read_one(
-        "SELECT to_regclass(format('nl2sql.%I', $1)) IS NOT NULL",
-        &[namespace.into()],
-        |row| row.must::<bool>(1),
-    )?;
-    if known != Some(true) {
+    if exists(namespace)? {
+        return Ok(());
+    }
+    // One transaction at a time makes partitions; the others then find theirs made. This is the lock that
+    // attaching takes: searches and other builds' rows pass. An advisory lock would not do, since waiting
+    // for one does not take in what others have changed in the catalogue.
+    query::execute("LOCK TABLE nl2sql.entry IN SHARE UPDATE EXCLUSIVE MODE", &[])?;
+    if !exists(namespace)? {
         let (_, dimension) = settings::embedding_model()?;
         let dimension = i32::try_from(dimension).unwrap_or(i32::MAX);
         query::execute("SELECT nl2sql.create_namespace($1, $2)", &[namespace.into(), dimension.into()])?;
         query::execute(&format!("ALTER EXTENSION nl2sql ADD TABLE {}", table(namespace)), &[])?;
     }
     Ok(())
+}
+
+/// Asked of the newest state of the catalogue, not of the transaction's snapshot.
+fn exists(namespace: &str) -> Result<bool> {
+    let found = query::read_one(
+        "SELECT to_regclass(format('nl2sql.%I', $1)) IS NOT NULL",
+        &[namespace.into()],
+        |row| row.must::<bool>(1),
+    )?;
+    Ok(found == Some(true))
 }
 
 /// Drops the namespace with everything in it; gives the number of its entries. For the extension's

@@ -17,7 +17,9 @@ pub fn note(datasource: &str, tables: &[TableName]) -> Result<HashMap<TableName,
          SELECT $1, t.table_schema, t.table_name, true
          FROM unnest($2::text[], $3::text[]) AS t (table_schema, table_name)
          WHERE (t.table_schema, t.table_name) NOT IN (
-             SELECT r.table_schema, r.table_name FROM nl2sql.relation r WHERE r.datasource = $1)",
+             SELECT r.table_schema, r.table_name FROM nl2sql.relation r WHERE r.datasource = $1)
+         -- Only on an older snapshot can there be one that it does not see: then 40001, as elsewhere.
+         ON CONFLICT (datasource, table_schema, table_name) DO NOTHING",
         &args,
     )?;
     query::execute(

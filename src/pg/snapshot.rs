@@ -56,7 +56,9 @@ pub fn store(datasource: &str, schema: &Schema) -> Result<String> {
     let version = fingerprint::schema_version(&stored_at, &content_hash);
     query::execute(
         "INSERT INTO nl2sql.snapshot (datasource, schema_version, fingerprint, content_hash, engine_type)
-         VALUES ($1, $2, $3, $4, $5)",
+         VALUES ($1, $2, $3, $4, $5)
+         -- As in relation::note: on an older snapshot, 40001.
+         ON CONFLICT DO NOTHING",
         &[
             datasource.into(),
             version.as_str().into(),

@@ -1,7 +1,7 @@
 //! The lease of a datasource: one session at a time builds or changes it, the others are told at once
 //! who holds it, and no end of a session leaves it behind.
 
-use nl2sql_tests::{Database, describe, error, rows, sqlstate, text};
+use nl2sql_tests::{Cluster, Database, describe, error, rows, sqlstate, text};
 use postgres::Client;
 use serde_json::json;
 
@@ -38,7 +38,8 @@ fn a_second_build_fails_at_once_and_says_who_builds() {
     let database = Database::blank();
     let mut client = two(&database);
     let (mut first, pid) = holder(&database, "ledger");
-    let since = text(&mut first, "SELECT xact_start FROM pg_stat_activity WHERE pid = pg_backend_pid()").expect("a time");
+    let since =
+        text(&mut first, "SELECT xact_start FROM pg_stat_activity WHERE pid = pg_backend_pid()").expect("a time");
     let refused = error(&mut client, "SELECT nl2sql_index('ledger')");
     assert_eq!(refused.code().code(), "55P03");
     assert_eq!(refused.message(), "datasource \"ledger\" is being built or changed by another session");
@@ -54,7 +55,9 @@ fn a_second_build_fails_at_once_and_says_who_builds() {
 fn other_datasources_are_built_meanwhile() {
     let database = Database::blank();
     let mut client = two(&database);
-    client.batch_execute("ALTER TABLE garden.rose ADD thorns int; ALTER TABLE ledger.account ADD owner text").expect("columns");
+    client
+        .batch_execute("ALTER TABLE garden.rose ADD thorns int; ALTER TABLE ledger.account ADD owner text")
+        .expect("columns");
     let (mut first, _) = holder(&database, "ledger");
     let (mut second, _) = holder(&database, "garden");
     first.batch_execute("COMMIT").expect("a commit");
@@ -191,6 +194,57 @@ fn an_unregistered_schema_is_registered_once() {
         let builds = rows(&mut client, "SELECT count(*) FROM nl2sql.build WHERE datasource = 'harbor'");
         assert_eq!(builds, json!([{ "count": 1 }]), "after {end}");
     }
+}
+
+/// The first builds of two datasources in a namespace that nothing was stored in so far: both need
+/// its partition, and the lease of neither keeps the other away.
+#[test]
+fn a_namespace_is_made_once() {
+    let database = Database::blank();
+    let mut client = two(&database);
+    let partition = "nl2sql.\"nl2sql__local-all-minilm-l6-v2__384\"";
+    client
+        .batch_execute(&format!(
+            "DELETE FROM nl2sql.pointer; DELETE FROM nl2sql.build;
+             ALTER EXTENSION nl2sql DROP TABLE {partition}; DROP TABLE {partition}"
+        ))
+        .expect("a namespace less");
+    let (mut first, _) = holder(&database, "ledger");
+    let mut second = database.connect();
+    let pid = text(&mut second, "pg_backend_pid()").expect("a process");
+    let racing = std::thread::spawn(move || {
+        let done = second.query_one("SELECT status FROM nl2sql_index('garden')", &[]);
+        done.map(|row| row.get::<_, String>(0)).map_err(|error| describe(&error))
+    });
+    let waits = format!("EXISTS (SELECT FROM pg_stat_activity WHERE pid = {pid} AND wait_event_type = 'Lock')");
+    while !racing.is_finished() && text(&mut client, &waits).as_deref() != Some("true") {}
+    first.batch_execute("COMMIT").expect("a commit");
+    assert_eq!(racing.join().expect("the second session").as_deref(), Ok("indexed"));
+    assert_eq!(rows(&mut client, "SELECT DISTINCT status FROM nl2sql_health()"), json!([{ "status": "ok" }]));
+}
+
+/// A build in a prepared transaction holds it with no session at all: what is named is the
+/// transaction, which somebody has to end.
+#[test]
+fn a_prepared_transaction_is_named() {
+    let settings = ["max_prepared_transactions=2", "synchronous_commit=on"];
+    let cluster = Cluster::start(&settings);
+    let database = cluster.database();
+    let mut client = two(&database);
+    let (mut first, _) = holder(&database, "ledger");
+    first.batch_execute("PREPARE TRANSACTION 'left behind'").expect("a prepared transaction");
+    drop(first);
+    let refused = |client: &mut Client, when: &str| {
+        let refused = error(client, "SELECT nl2sql_index('ledger')");
+        assert_eq!(refused.code().code(), "55P03", "{when}");
+        assert!(refused.detail().is_some_and(|detail| detail.contains("left behind")), "{when}: {refused:?}");
+    };
+    refused(&mut client, "in the session's time");
+    cluster.restart("fast", &settings);
+    let mut client = database.connect();
+    refused(&mut client, "after a restart");
+    client.batch_execute("COMMIT PREPARED 'left behind'").expect("a commit");
+    assert_eq!(status(&mut client, "ledger"), "unchanged");
 }
 
 /// An advisory lock of the application's own with the datasource's number is another lock.

@@ -1,6 +1,7 @@
 //! Files that are not what they should be: an error that names the path, never a crash, and the same
 //! session works once the setting is right again.
 
+use super::process::{backend, mapped, threads};
 use nl2sql_tests::{Database, error, text};
 use postgres::Client;
 use std::path::{Path, PathBuf};
@@ -78,6 +79,10 @@ fn a_damaged_model_is_refused_by_name() {
         }
     }
     assert_eq!(cases, 16, "four files, four ways");
+    let pid = backend(&mut client);
+    assert_eq!(threads(pid), 1);
+    let left: Vec<String> = mapped(pid).into_iter().filter(|file| file.contains("nl2sql-model")).collect();
+    assert!(left.is_empty(), "what was refused is not kept: {left:?}");
 }
 
 /// The library's code stays loaded, so a session that has used the right one is refused another;

@@ -1,7 +1,7 @@
 //! A connection's first question, without preloading: little memory, no thread, no file.
 
 use super::process::{backend, kept_files, private, threads, writable_files};
-use nl2sql_tests::{Cluster, text};
+use nl2sql_tests::{Cluster, Database, text};
 use std::collections::BTreeSet;
 use std::time::Instant;
 
@@ -60,4 +60,28 @@ fn a_build_leaves_no_thread_and_no_file() {
     assert_eq!(writable_files(pid, &cluster), open);
     let new: BTreeSet<_> = kept_files(&cluster, pid).difference(&kept).cloned().collect();
     assert!(new.is_empty(), "{new:?}");
+}
+
+/// A pooled connection lives for days: what a question or a build takes is given back.
+#[test]
+fn a_session_does_not_grow() {
+    const GROWTH_KIB: u64 = 1 << 10;
+    let database = Database::demo();
+    let mut client = database.connect();
+    let pid = backend(&mut client);
+    let mut ask = |from: u32, to: u32| {
+        for number in from..to {
+            let question = format!("which artist sold {number} albums?");
+            client.query("SELECT * FROM nl2sql_route($1)", &[&question]).expect("a route");
+            client.query("SELECT * FROM nl2sql_mmr($1)", &[&question]).expect("entries");
+            if number % 10 == 0 {
+                client.query("SELECT * FROM nl2sql_index()", &[]).expect("an unchanged index");
+                client.simple_query("SELECT nl2sql_embed(' ')").expect_err("an empty text");
+            }
+        }
+        private(pid)
+    };
+    let (early, late) = (ask(0, 60), ask(60, 200));
+    println!("private memory after 60 questions {early}, after 200 {late}");
+    assert!(late.dirty <= early.dirty + GROWTH_KIB, "{early}, then {late}");
 }

@@ -18,7 +18,8 @@ pub fn postmaster(cluster: &Cluster) -> u32 {
 /// KiB that the process shares with nobody: written, or only read.
 #[derive(Clone, Copy)]
 pub struct Private {
-    dirty: u64,
+    /// Its own whatever other processes do.
+    pub dirty: u64,
     clean: u64,
 }
 
@@ -45,6 +46,12 @@ pub fn private(pid: u32) -> Private {
 
 pub fn threads(pid: u32) -> usize {
     std::fs::read_dir(format!("/proc/{pid}/task")).expect("the process's threads").count()
+}
+
+/// Files that the process has mapped into its memory.
+pub fn mapped(pid: u32) -> BTreeSet<String> {
+    let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).expect("maps");
+    maps.lines().filter_map(|line| line.find('/').map(|at| line[at..].to_owned())).collect()
 }
 
 /// Files that the process may write to, but for the server's own: its relations, WAL and log.
@@ -87,9 +94,19 @@ pub fn kept_files(cluster: &Cluster, pid: u32) -> BTreeSet<PathBuf> {
 fn belongs_to_server(file: &Path, cluster: &Cluster) -> bool {
     let data = cluster.dir().join("data");
     file == cluster.dir().join("log")
-        || ["base", "global", "pg_wal", "pg_xact", "pg_subtrans", "pg_multixact", "pg_stat", "pg_stat_tmp", "pg_logical"]
-            .iter()
-            .any(|own| file.starts_with(data.join(own)))
+        || [
+            "base",
+            "global",
+            "pg_wal",
+            "pg_xact",
+            "pg_subtrans",
+            "pg_multixact",
+            "pg_stat",
+            "pg_stat_tmp",
+            "pg_logical",
+        ]
+        .iter()
+        .any(|own| file.starts_with(data.join(own)))
 }
 
 fn below(directory: &Path, depth: usize, found: &mut BTreeSet<PathBuf>) {

@@ -63,7 +63,9 @@ fn eight_backends_at_once_give_the_same() {
         .map(|mut client| {
             let questions = questions.clone();
             std::thread::spawn(move || -> Vec<_> {
-                (0..3).map(|_| questions.iter().map(|question| embed(&mut client, question)).collect::<Vec<_>>()).collect()
+                (0..3)
+                    .map(|_| questions.iter().map(|question| embed(&mut client, question)).collect::<Vec<_>>())
+                    .collect()
             })
         })
         .collect();

@@ -14,7 +14,11 @@ fn version(client: &mut Client, comment: &str) -> String {
 
 fn kept(client: &mut Client) -> BTreeSet<String> {
     let rows = rows(client, "SELECT schema_version FROM nl2sql.snapshot");
-    rows.as_array().expect("rows").iter().map(|row| row["schema_version"].as_str().expect("a text").to_owned()).collect()
+    rows.as_array()
+        .expect("rows")
+        .iter()
+        .map(|row| row["schema_version"].as_str().expect("a text").to_owned())
+        .collect()
 }
 
 fn set<const N: usize>(versions: [&String; N]) -> BTreeSet<String> {
@@ -66,7 +70,8 @@ fn the_live_build_and_the_replaced_one_are_kept() {
         let kept = text(&mut client, "SELECT string_agg(id::text, ',' ORDER BY id) FROM nl2sql.build");
         let expected = &built[built.len().saturating_sub(2)..];
         assert_eq!(kept, Some(expected.join(",")));
-        let held = text(&mut client, "SELECT string_agg(DISTINCT build::text, ',' ORDER BY build::text) FROM nl2sql.entry");
+        let held =
+            text(&mut client, "SELECT string_agg(DISTINCT build::text, ',' ORDER BY build::text) FROM nl2sql.entry");
         assert_eq!(held, Some(expected.join(",")));
     }
     assert_eq!(built.iter().collect::<BTreeSet<_>>().len(), built.len(), "a build_id is never used twice");
@@ -101,6 +106,35 @@ fn snapshots_are_immutable() {
         assert!(refused.message().contains("snapshots are immutable"), "{statement}: {refused}");
     }
     assert_as_before(&mut client, &before);
+}
+
+/// Removing old versions is the extension's own leave for that moment, also where it fails.
+#[test]
+fn a_failed_removal_leaves_snapshots_immutable() {
+    let database = Database::blank();
+    let mut client = database.connect();
+    plant(&mut client, "plant");
+    client.batch_execute("SET nl2sql.max_versions = 1").expect("a setting");
+    version(&mut client, "one");
+    version(&mut client, "two");
+    let before = state(&mut client);
+    client
+        .batch_execute(
+            "CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$
+             BEGIN RAISE 'kept' USING ERRCODE = 'check_violation'; END $$;
+             CREATE TRIGGER fail BEFORE DELETE ON nl2sql.snapshot_table FOR EACH ROW EXECUTE FUNCTION fail();
+             COMMENT ON TABLE plant.amber_amber_0 IS 'three'",
+        )
+        .expect("a trigger that fails");
+    assert_eq!(error(&mut client, "SELECT nl2sql_index('plant')").code().code(), "23514");
+    assert_eq!(error(&mut client, "DELETE FROM nl2sql.snapshot_table").code().code(), "55000");
+    assert_eq!(error(&mut client, "SELECT nl2sql_unregister('plant')").code().code(), "23514");
+    assert_eq!(error(&mut client, "DELETE FROM nl2sql.snapshot_table").code().code(), "55000");
+    assert_as_before(&mut client, &before);
+    client.batch_execute("DROP TRIGGER fail ON nl2sql.snapshot_table").expect("no trigger");
+    assert_eq!(index(&mut client, "plant"), "indexed");
+    assert_eq!(error(&mut client, "DELETE FROM nl2sql.snapshot_table").code().code(), "55000");
+    assert_sound(&mut client);
 }
 
 #[test]
