@@ -54,7 +54,7 @@ start() {
         -c fsync=off -c synchronous_commit=off -c full_page_writes=off -c shared_buffers=64MB -c max_connections=50)
     create "$dir"
     ! running_pid "$dir" >/dev/null || die "a server is running in $dir already"
-    as_server env -u PGDATA HOME="$dir" "$PG_BIN/pg_ctl" start -s -w -t 60 -D "$dir/data" -l "$dir/log" \
+    as_server env -u PGDATA -u RUST_BACKTRACE HOME="$dir" "$PG_BIN/pg_ctl" start -s -w -t 60 -D "$dir/data" -l "$dir/log" \
         -o "$(printf ' %q' "${settings[@]}" "$@")" >/dev/null 2>&1 ||
         { tail -n 30 "$dir/log" >&2; die "the server did not start (its log: $dir/log)"; }
 }

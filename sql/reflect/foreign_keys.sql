@@ -15,7 +15,7 @@ FROM (
            -- A whole, immediate unique index over no more than the key's columns.
            EXISTS (SELECT
                    FROM pg_index i
-                   WHERE i.indrelid = k.conrelid AND i.indisunique AND i.indisvalid
+                   WHERE i.indrelid = k.conrelid AND i.indisunique AND i.indisvalid AND i.indimmediate
                      AND i.indpred IS NULL AND i.indexprs IS NULL
                      AND (SELECT bool_and(i.indkey[place] = ANY (k.conkey))
                           FROM generate_series(0, i.indnkeyatts - 1) AS place)) AS "unique"

@@ -187,7 +187,7 @@ fn filters() {
         ];
         let call = format!("{call}('x', tables => {{}})");
         session.refuse_each(&call, UNKNOWN, "table \"", "", &tables);
-        session.refuse_each(&call, UNKNOWN, "does not exist", "\"chinook.album\"", &["'{chinook.Albun}'"]);
+        session.refuse_each(&call, UNKNOWN, "does not exist", "chinook.album", &["'{chinook.Albun}'"]);
         // What another datasource has is unknown to the one asked.
         let elsewhere = ["'{helpdesk.ticket}', datasources => '{chinook}'"];
         session.refuse_each(&call, UNKNOWN, "\"helpdesk.ticket\" does not exist", "", &elsewhere);
