@@ -22,6 +22,8 @@ put() {
     dir=$(dirname "$dest")
     [ -d "$dir" ] || as_writer_of "$dir" install -d -m 755 "$dir"
     as_writer_of "$dir" install -m "$mode" "$source" "$dest.new.$$"
+    # On disk before it has its name; and pages that wait to be written would count as each backend's own memory.
+    as_writer_of "$dir" sync "$dest.new.$$"
     as_writer_of "$dir" mv -f "$dest.new.$$" "$dest"
     changed=$((changed + 1))
 }

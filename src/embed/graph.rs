@@ -211,7 +211,10 @@ mod tests {
             .iter()
             .map(|e| (e.key.as_str(), e.value.as_str()))
             .collect();
-        assert_eq!(entries, [("location", "file"), ("offset", "4096"), ("length", "4")]);
+        assert_eq!(
+            entries,
+            [("location", "file"), ("offset", "4096"), ("length", "4")]
+        );
         assert_eq!(tensors[1].dims, [1, 1]);
     }
 }

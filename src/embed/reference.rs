@@ -9,7 +9,7 @@ use crate::error::EmbedError;
 /// order of additions on another processor some more.
 pub const TOLERANCE: f32 = 1e-5;
 
-const FILE: &str = include_str!("../reference.json");
+const FILE: &str = include_str!("reference.json");
 
 #[derive(Deserialize)]
 pub(crate) struct Reference {
@@ -20,6 +20,7 @@ pub(crate) struct Reference {
 #[derive(Deserialize)]
 struct Item {
     text: String,
+    ids: Vec<u32>,
     vector: Vec<f32>,
 }
 
@@ -33,18 +34,31 @@ impl Reference {
     }
 
     /// Embeds the texts one by one and all together, and gives back how far the
-    /// component is off that is farthest off.
+    /// component is off that is farthest off: infinitely when a text has other tokens
+    /// than it should.
     ///
     /// # Errors
     /// `Inference`.
     pub fn deviation(&self, embedder: &mut Embedder) -> Result<f32, EmbedError> {
+        for item in &self.items {
+            if embedder.token_ids(&item.text)? != item.ids {
+                return Ok(f32::INFINITY);
+            }
+        }
         let texts: Vec<&str> = self.items.iter().map(|item| item.text.as_str()).collect();
         let mut found = embedder.embed(&texts, &mut || ())?;
         for text in &texts {
             found.extend(embedder.embed(&[text], &mut || ())?);
         }
-        let expected = self.items.iter().chain(&self.items).map(|item| &item.vector);
-        Ok(expected.zip(&found).map(|(e, f)| distance(e, f)).fold(0.0, f32::max))
+        let expected = self
+            .items
+            .iter()
+            .chain(&self.items)
+            .map(|item| &item.vector);
+        Ok(expected
+            .zip(&found)
+            .map(|(e, f)| distance(e, f))
+            .fold(0.0, f32::max))
     }
 }
 

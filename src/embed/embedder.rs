@@ -164,15 +164,21 @@ impl Embedder {
         let lengths: Vec<usize> = texts.iter().map(Vec::len).collect();
         let (order, batches) = batch::plan(&lengths);
         let mut vectors = vec![Vec::new(); texts.len()];
+        if batches.len() > 1 {
+            memory::keep();
+        }
         for batch in batches {
             tick();
             let places = &order[batch];
-            let run: Vec<&[u32]> = places.iter().map(|&place| texts[place].as_slice()).collect();
+            let run: Vec<&[u32]> = places
+                .iter()
+                .map(|&place| texts[place].as_slice())
+                .collect();
             for (&place, vector) in places.iter().zip(self.model.run(&run)?) {
                 vectors[place] = vector;
             }
         }
-        if std::env::var_os("NL2SQL_NOTRIM").is_none() { memory::release(); }
+        memory::release();
         Ok(vectors)
     }
 }
@@ -185,5 +191,7 @@ fn export_tokens(dir: &Path) -> usize {
         .ok()
         .and_then(|json| serde_json::from_slice::<serde_json::Value>(&json).ok())
         .and_then(|config| config.get("max_seq_length")?.as_u64())
-        .map_or(USUAL_TOKENS, |tokens| (tokens as usize).clamp(8, MOST_TOKENS))
+        .map_or(USUAL_TOKENS, |tokens| {
+            (tokens as usize).clamp(8, MOST_TOKENS)
+        })
 }

@@ -56,12 +56,7 @@ impl Staged {
     ///
     /// # Errors
     /// `Unwritable`.
-    pub fn place(
-        mut self,
-        role: Role,
-        before: &str,
-        after: &str,
-    ) -> Result<FileEntry, EmbedError> {
+    pub fn place(mut self, role: Role, before: &str, after: &str) -> Result<FileEntry, EmbedError> {
         self.sync()?;
         let sha256 = self.hasher.take().unwrap_or_default().finish();
         let name = format!("{before}{}{after}", &sha256[..DIGITS]);
@@ -167,13 +162,15 @@ fn sync_directory(dir: &Path) -> Result<(), EmbedError> {
 /// Whether `name` is one that [`Staged::place`] gives: anything else in the directory
 /// is somebody else's.
 fn is_ours(name: &str) -> bool {
-    let Some(stem) = name.rsplit_once('.').map(|(stem, end)| (stem, end)) else {
+    let Some((stem, end)) = name.rsplit_once('.') else {
         return false;
     };
-    let digits = stem.0.rsplit_once('-').map_or("", |(_, digits)| digits);
-    matches!(stem.1, "onnx" | "weights" | "json")
+    let digits = stem.rsplit_once('-').map_or("", |(_, digits)| digits);
+    matches!(end, "onnx" | "weights" | "json")
         && digits.len() == DIGITS
-        && digits.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
+        && digits
+            .bytes()
+            .all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 #[cfg(test)]
@@ -189,8 +186,9 @@ mod tests {
 
     fn names(dir: &Path) -> Vec<String> {
         let entries = fs::read_dir(dir).unwrap();
-        let mut names: Vec<_> =
-            entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        let mut names: Vec<_> = entries
+            .map(|e| e.unwrap().file_name().into_string().unwrap())
+            .collect();
         names.sort();
         names
     }
@@ -218,7 +216,10 @@ mod tests {
         assert_eq!(entry.name, "model-ba7816bf8f01.onnx");
         assert_eq!(entry.bytes, 3);
         assert_eq!(names(&dir), [entry.name.as_str()]);
-        let mode = fs::metadata(dir.join(&entry.name)).unwrap().permissions().mode();
+        let mode = fs::metadata(dir.join(&entry.name))
+            .unwrap()
+            .permissions()
+            .mode();
         assert_eq!(mode & 0o777, 0o644);
         fs::remove_dir_all(dir).unwrap();
     }
@@ -258,7 +259,13 @@ mod tests {
     fn names_of_ours_are_told_from_others() {
         assert!(is_ours("all-minilm-l6-v2-0123456789ab.weights"));
         assert!(is_ours("tokenizer-0123456789ab.json"));
-        for name in ["manifest.json", "model.onnx", "a-0123.onnx", "a-0123456789ag.onnx", "x"] {
+        for name in [
+            "manifest.json",
+            "model.onnx",
+            "a-0123.onnx",
+            "a-0123456789ag.onnx",
+            "x",
+        ] {
             assert!(!is_ours(name), "{name}");
         }
     }

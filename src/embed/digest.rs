@@ -67,6 +67,12 @@ mod tests {
     #[test]
     fn a_file_that_is_not_there_is_missing() {
         let error = of_file(Path::new("/nonexistent/file"), "the thing").unwrap_err();
-        assert!(matches!(error, EmbedError::Missing { what: "the thing", .. }));
+        assert!(matches!(
+            error,
+            EmbedError::Missing {
+                what: "the thing",
+                ..
+            }
+        ));
     }
 }

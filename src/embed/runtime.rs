@@ -23,7 +23,9 @@ const TOO_NEW: u32 = 29;
 /// The library and its environment, which live as long as the process: neither can
 /// be made twice.
 struct Loaded {
+    /// As it was given, and as the file is called.
     path: PathBuf,
+    file: PathBuf,
     environment: Environment,
 }
 
@@ -39,29 +41,35 @@ static LOADED: Mutex<Option<Loaded>> = Mutex::new(None);
 /// another one. After an error the next call tries again.
 pub(crate) fn environment(path: &Path) -> Result<Environment, EmbedError> {
     let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(loaded) = &*loaded {
-        if loaded.path != path {
-            let other = loaded.path.display();
-            return Err(failure(
-                path,
-                format!("this process has loaded {other}; a new one can load another"),
-            ));
-        }
+    if let Some(loaded) = loaded.as_ref().filter(|loaded| loaded.path == path) {
         return Ok(loaded.environment.clone());
     }
-    // A relative path would be looked up beside the executable first.
-    let absolute = std::path::absolute(path)
-        .map_err(|error| EmbedError::reading(path, "the ONNX Runtime library", error))?;
-    elf::check(&absolute)?;
-    let version = version(&absolute)?;
+    let file = path
+        .canonicalize()
+        .map_err(|error| EmbedError::reading(path, elf::WHAT, error))?;
+    elf::check(&file)?;
+    if let Some(loaded) = &*loaded {
+        if loaded.file == file {
+            return Ok(loaded.environment.clone());
+        }
+        let other = loaded.path.display();
+        return Err(failure(
+            path,
+            format!("this process has loaded {other}; a new one can load another"),
+        ));
+    }
+    let version = version(&file)?;
     if !supported(&version) {
         return Err(failure(
             path,
-            format!("it is version {version}, and 1.{OLDEST} to 1.{} work", TOO_NEW - 1),
+            format!(
+                "it is version {version}, and 1.{OLDEST} to 1.{} work",
+                TOO_NEW - 1
+            ),
         ));
     }
     forbid_telemetry();
-    let environment = ort::init_from(&absolute)
+    let environment = ort::init_from(&file)
         .map_err(|error| failure(path, error))?
         .with_name("nl2sql")
         .with_telemetry(false)
@@ -73,6 +81,7 @@ pub(crate) fn environment(path: &Path) -> Result<Environment, EmbedError> {
     environment.set_log_level(LogLevel::Fatal);
     *loaded = Some(Loaded {
         path: path.to_owned(),
+        file,
         environment: environment.clone(),
     });
     Ok(environment)
@@ -98,20 +107,21 @@ fn supported(version: &str) -> bool {
 ///
 /// # Errors
 /// `Runtime` when it cannot be loaded or is not ONNX Runtime.
-#[allow(unsafe_code)]
+#[allow(unsafe_code)] // Loading a library and calling C, which `ort` shows no safe way to do.
 fn version(path: &Path) -> Result<String, EmbedError> {
     // SAFETY: loading a library runs its constructors. The path is a setting of the
     // administrator, and `ort` loads the same file next.
     let library = unsafe { Library::new(path) }.map_err(|error| failure(path, error))?;
     // SAFETY: this is the type of the function in every version of ONNX Runtime.
-    let base = unsafe {
-        library.get::<unsafe extern "C" fn() -> *const OrtApiBase>(b"OrtGetApiBase\0")
-    }
-    .map_err(|_| failure(path, "it is not ONNX Runtime: it has no OrtGetApiBase"))?;
+    let base =
+        unsafe { library.get::<unsafe extern "C" fn() -> *const OrtApiBase>(b"OrtGetApiBase\0") }
+            .map_err(|_| failure(path, "it is not ONNX Runtime: it has no OrtGetApiBase"))?;
     // SAFETY: the function takes nothing and gives a static structure or null, whose
     // two functions never change; the version is a static text that ends with 0.
     let version = unsafe {
-        let base = base().as_ref().ok_or_else(|| failure(path, "it has no interface"))?;
+        let base = base()
+            .as_ref()
+            .ok_or_else(|| failure(path, "it has no interface"))?;
         let version = (base.GetVersionString)();
         if version.is_null() {
             return Err(failure(path, "it has no version"));
@@ -125,7 +135,7 @@ fn version(path: &Path) -> Result<String, EmbedError> {
 }
 
 /// A second lock on the door that [`TOO_NEW`] closes.
-#[allow(unsafe_code)]
+#[allow(unsafe_code)] // The environment is the only place where the runtime looks.
 fn forbid_telemetry() {
     // SAFETY: changing the environment is unsound while another thread reads it. A
     // backend has one thread, which `LOADED` is locked by.

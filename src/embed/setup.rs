@@ -10,7 +10,7 @@ use crate::embedder::Embedder;
 use crate::error::EmbedError;
 use crate::graph::Weights;
 use crate::manifest::{FORMAT, Manifest, Role};
-use crate::minilm::{self, Output};
+use crate::minilm;
 use crate::reference::{Reference, TOLERANCE};
 use crate::session::Options;
 use crate::store::{self, Staged};
@@ -18,11 +18,14 @@ use crate::store::{self, Staged};
 /// The model that [`write`] makes.
 pub const MODEL: &str = "local/all-minilm-l6-v2";
 /// SHA-256 of the `model.safetensors` that is published for it.
-pub const WEIGHTS_SHA256: &str =
-    "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db";
+pub const WEIGHTS_SHA256: &str = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db";
 /// SHA-256 of its `tokenizer.json`.
 pub const TOKENIZER_SHA256: &str =
     "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037";
+/// SHA-256 of the graph and of the weights file that are written: the same on every
+/// machine. A test compares them with what the code writes.
+const GRAPH_SHA256: &str = "a4e0d6b82126d5836a13427f6663da187ccd5cd9d57ae8dd7a96f0729e8c3661";
+const PANELS_SHA256: &str = "e08f287720551b4f7ad5c21ffcf6aeaeff6ec2c7d46cca9f21adf54681f2f452";
 const MAX_TOKENS: usize = 256;
 /// What the names of its graph and weights begin with.
 const STEM: &str = "all-minilm-l6-v2-";
@@ -51,7 +54,7 @@ pub fn write(
     out: &Path,
 ) -> Result<Written, EmbedError> {
     if let Ok(Some(manifest)) = Manifest::read(out)
-        && is_ours(&manifest)
+        && is_current(&manifest)
         && manifest.verify(out).is_ok()
     {
         return Ok(Written::AlreadyThere);
@@ -60,30 +63,10 @@ pub fn write(
     let tokenizer = read(tokenizer, "the published tokenizer", TOKENIZER_SHA256)?;
     let checkpoint = Checkpoint::parse(weights, &checkpoint)?;
     fs::create_dir_all(out).map_err(EmbedError::writing(out))?;
-    let manifest = place(&checkpoint, &tokenizer, Output::Sentence, out)?;
+    let manifest = place(&checkpoint, &tokenizer, out)?;
     let deviation = deviation(runtime, out, &manifest)?;
     store::publish(out, &manifest)?;
     Ok(Written::New { deviation })
-}
-
-/// Writes a directory as a `sentence-transformers` export would be: `model.onnx`
-/// whose output is the token embeddings, and `tokenizer.json`, without a manifest.
-/// For tests.
-///
-/// # Errors
-/// Those of reading and writing.
-#[doc(hidden)]
-pub fn write_export(weights: &Path, tokenizer: &Path, out: &Path) -> Result<(), EmbedError> {
-    let bytes = read(weights, "the model's published weights", WEIGHTS_SHA256)?;
-    let tokenizer = read(tokenizer, "the published tokenizer", TOKENIZER_SHA256)?;
-    fs::create_dir_all(out).map_err(EmbedError::writing(out))?;
-    let checkpoint = Checkpoint::parse(weights, &bytes)?;
-    let manifest = place(&checkpoint, &tokenizer, Output::Tokens, out)?;
-    for (role, name) in [(Role::Graph, "model.onnx"), (Role::Tokenizer, "tokenizer.json")] {
-        let target = out.join(name);
-        fs::rename(manifest.path(out, role)?, &target).map_err(EmbedError::writing(&target))?;
-    }
-    Ok(())
 }
 
 /// Checks every byte of the model in `dir`, and its vectors if it is the one whose
@@ -107,11 +90,14 @@ pub fn check(runtime: &Path, dir: &Path) -> Result<(Manifest, Option<f32>), Embe
     Ok((manifest, None))
 }
 
-fn is_ours(manifest: &Manifest) -> bool {
-    manifest.format == FORMAT
-        && manifest.model == MODEL
+/// Whether `manifest` is of the very model that [`write`] would write.
+pub fn is_current(manifest: &Manifest) -> bool {
+    let expected = [GRAPH_SHA256, PANELS_SHA256, TOKENIZER_SHA256];
+    let found = manifest.files.iter().map(|file| file.sha256.as_str());
+    manifest.model == MODEL
         && manifest.dimension == minilm::HIDDEN
         && manifest.max_tokens == MAX_TOKENS
+        && found.eq(expected)
 }
 
 /// The content of `path`, if it is the file that is expected.
@@ -121,22 +107,21 @@ fn read(path: &Path, what: &'static str, sha256: &str) -> Result<Vec<u8>, EmbedE
     if found == sha256 {
         Ok(bytes)
     } else {
-        Err(EmbedError::unexpected(path, format!("SHA-256 {sha256}"), found))
+        Err(EmbedError::unexpected(
+            path,
+            format!("SHA-256 {sha256}"),
+            found,
+        ))
     }
 }
 
 /// Puts weights, graph and tokenizer into `out` under names of their own. Nothing
 /// refers to them until a manifest does.
-fn place(
-    checkpoint: &Checkpoint,
-    tokenizer: &[u8],
-    output: Output,
-    out: &Path,
-) -> Result<Manifest, EmbedError> {
+fn place(checkpoint: &Checkpoint, tokenizer: &[u8], out: &Path) -> Result<Manifest, EmbedError> {
     let staged = Staged::create(out, "weights")?;
     let path = staged.path();
     let mut weights = Weights::new(staged);
-    let skeleton = minilm::build(checkpoint, output, &mut weights, EmbedError::writing(&path))?;
+    let skeleton = minilm::build(checkpoint, &mut weights, EmbedError::writing(&path))?;
     let (staged, entries) = weights.finish();
     let weights = staged.place(Role::Weights, STEM, ".weights")?;
     let graph = skeleton.encode(entries(&weights.name));
@@ -160,7 +145,9 @@ fn place_bytes(
 ) -> Result<crate::FileEntry, EmbedError> {
     let mut staged = Staged::create(out, after.trim_start_matches('.'))?;
     let path = staged.path();
-    staged.write_all(bytes).map_err(EmbedError::writing(&path))?;
+    staged
+        .write_all(bytes)
+        .map_err(EmbedError::writing(&path))?;
     staged.place(role, before, after)
 }
 

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use crate::error::EmbedError;
 
-const WHAT: &str = "the ONNX Runtime library";
+pub(crate) const WHAT: &str = "the ONNX Runtime library";
 /// `e_machine` of the machine that this was compiled for; 0 where it is not known,
 /// and then not looked at.
 const MACHINE: u16 = if cfg!(target_arch = "x86_64") {
@@ -49,7 +49,11 @@ pub(crate) fn check(path: &Path) -> Result<(), EmbedError> {
         Ok(expected) => format!("{length} bytes of {expected}"),
         Err(problem) => problem,
     };
-    Err(EmbedError::unexpected(path, "a shared library of this machine", problem))
+    Err(EmbedError::unexpected(
+        path,
+        "a shared library of this machine",
+        problem,
+    ))
 }
 
 /// The length that an ELF header and its program headers, read through `read`
@@ -73,18 +77,20 @@ fn expected_length(
     if size < 56 {
         return Err("a broken ELF header".to_owned());
     }
-    let programs =
-        read(offset, (size * count) as usize).ok_or("program headers beyond the end of the file")?;
-    let segments = programs.chunks_exact(size as usize).map(|program| {
-        number(program, 0x08, 8).saturating_add(number(program, 0x20, 8))
-    });
+    let programs = read(offset, (size * count) as usize)
+        .ok_or("program headers beyond the end of the file")?;
+    let segments = programs
+        .chunks_exact(size as usize)
+        .map(|program| number(program, 0x08, 8).saturating_add(number(program, 0x20, 8)));
     Ok(segments.max().unwrap_or(0))
 }
 
 /// The little-endian number of `size` bytes at `offset`.
 fn number(bytes: &[u8], offset: usize, size: usize) -> u64 {
     let field = bytes.iter().skip(offset).take(size);
-    field.rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
+    field
+        .rev()
+        .fold(0, |number, &byte| number << 8 | u64::from(byte))
 }
 
 #[cfg(test)]
@@ -98,7 +104,10 @@ mod tests {
 
     #[test]
     fn what_is_no_library_is_told_apart() {
-        assert!(matches!(check(Path::new("/nonexistent")), Err(EmbedError::Missing { .. })));
+        assert!(matches!(
+            check(Path::new("/nonexistent")),
+            Err(EmbedError::Missing { .. })
+        ));
         assert!(check(Path::new("/")).is_err());
         let mut header = [0; 64];
         assert!(expected_length(&header, |_, _| None).is_err());
@@ -110,6 +119,9 @@ mod tests {
         let mut program = vec![0; 56];
         program[0x08] = 100;
         program[0x20] = 23;
-        assert_eq!(expected_length(&header, |_, _| Some(program.clone())), Ok(123));
+        assert_eq!(
+            expected_length(&header, |_, _| Some(program.clone())),
+            Ok(123)
+        );
     }
 }

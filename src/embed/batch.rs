@@ -50,6 +50,6 @@ mod tests {
         let (_, batches) = plan(&lengths);
         assert!(batches.iter().all(|b| b.len() * 100 <= TOKENS));
         assert_eq!(batches.iter().map(ExactSizeIterator::len).sum::<usize>(), 7);
-        assert_eq!(plan(&[5000]).1, [0..1]);
+        assert_eq!(plan(&[5000]).1.len(), 1);
     }
 }

@@ -33,9 +33,10 @@ impl<'a> Checkpoint<'a> {
     /// `Unexpected` unless it is there, of 32-bit floats, in the shape `shape`.
     pub fn tensor(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>, EmbedError> {
         let expected = || format!("tensor {name} of 32-bit floats in shape {shape:?}");
-        let view = self.tensors.tensor(name).map_err(|error| {
-            EmbedError::unexpected(&self.path, expected(), format!("{error}"))
-        })?;
+        let view = self
+            .tensors
+            .tensor(name)
+            .map_err(|error| EmbedError::unexpected(&self.path, expected(), format!("{error}")))?;
         if view.dtype() != Dtype::F32 || view.shape() != shape {
             let found = format!("{:?} in shape {:?}", view.dtype(), view.shape());
             return Err(EmbedError::unexpected(&self.path, expected(), found));

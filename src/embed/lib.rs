@@ -4,7 +4,6 @@
 //! [`Embedder`] opens a model directory and turns texts into vectors.
 //! [`setup`] makes such a directory from the published weights.
 //! This crate is the project's only user of `ort` and `tokenizers`.
-#![deny(unsafe_code)]
 
 mod batch;
 mod checkpoint;

@@ -58,7 +58,10 @@ impl Vocabulary {
 
     fn word(&self, index: usize) -> &str {
         let start = self.starts[index] as usize;
-        let end = self.starts.get(index + 1).map_or(self.text.len(), |&start| start as usize);
+        let end = self
+            .starts
+            .get(index + 1)
+            .map_or(self.text.len(), |&start| start as usize);
         &self.text[start..end]
     }
 
@@ -148,7 +151,11 @@ impl Model for WordPiece {
         let known = word.chars().nth(self.max_chars).is_none();
         let pieces = if known { self.pieces(word) } else { None };
         Ok(pieces.unwrap_or_else(|| {
-            vec![Token::new(self.unknown_id, self.unknown.clone(), (0, word.len()))]
+            vec![Token::new(
+                self.unknown_id,
+                self.unknown.clone(),
+                (0, word.len()),
+            )]
         }))
     }
 
@@ -158,7 +165,9 @@ impl Model for WordPiece {
 
     fn id_to_token(&self, id: u32) -> Option<String> {
         let mut words = self.vocabulary.iter();
-        words.find(|word| word.1 == id).map(|word| word.0.to_owned())
+        words
+            .find(|word| word.1 == id)
+            .map(|word| word.0.to_owned())
     }
 
     fn get_vocab(&self) -> HashMap<String, u32> {
@@ -277,7 +286,12 @@ mod tests {
     }
 
     fn ids(word: &str) -> Vec<u32> {
-        model().tokenize(word).unwrap().iter().map(|t| t.id).collect()
+        model()
+            .tokenize(word)
+            .unwrap()
+            .iter()
+            .map(|t| t.id)
+            .collect()
     }
 
     #[test]

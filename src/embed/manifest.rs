@@ -11,8 +11,7 @@ use crate::error::EmbedError;
 /// The name of the manifest in a model directory.
 pub const MANIFEST: &str = "manifest.json";
 
-/// The layout that this version of the crate writes and reads. It changes when the
-/// graph changes, so that a set-up run after an upgrade writes the model anew.
+/// The kind of manifest that this version of the crate writes and reads.
 pub(crate) const FORMAT: u32 = 1;
 
 /// A model directory's table of contents. It is written last, after the vectors of
@@ -91,7 +90,10 @@ impl Manifest {
         } else if manifest.dimension == 0 || manifest.max_tokens < 3 {
             Some((
                 "a dimension and at least 3 tokens".to_owned(),
-                format!("dimension {}, {} tokens", manifest.dimension, manifest.max_tokens),
+                format!(
+                    "dimension {}, {} tokens",
+                    manifest.dimension, manifest.max_tokens
+                ),
             ))
         } else {
             // A name with a slash would lead out of the directory.
@@ -211,7 +213,9 @@ mod tests {
 
     #[test]
     fn a_role_without_a_file_is_not_a_model() {
-        let error = manifest().path(Path::new("/d"), Role::Tokenizer).unwrap_err();
+        let error = manifest()
+            .path(Path::new("/d"), Role::Tokenizer)
+            .unwrap_err();
         assert!(error.to_string().contains("the tokenizer"), "{error}");
     }
 }

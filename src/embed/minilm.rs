@@ -33,21 +33,11 @@ const EPSILON: f32 = 1e-12;
 /// Columns of a weight panel.
 const PANEL: usize = 16;
 
-/// What the graph gives back.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Output {
-    /// `sentence_embedding [batch, 384]`, of length 1.
-    Sentence,
-    /// `last_hidden_state [batch, sequence, 384]`, as most exports have it.
-    Tokens,
-}
-
 /// A graph but for the entries of its weights, which are known once the file that
 /// holds them has its name.
 pub(crate) struct Skeleton {
     nodes: Vec<Node>,
     constants: Vec<Tensor>,
-    output: Output,
 }
 
 /// Writes the weights of `checkpoint` to `weights` and gives back the graph.
@@ -57,7 +47,6 @@ pub(crate) struct Skeleton {
 /// an I/O error of `weights`.
 pub(crate) fn build<W: Write>(
     checkpoint: &Checkpoint,
-    output: Output,
     weights: &mut Weights<W>,
     failed: impl Fn(std::io::Error) -> EmbedError,
 ) -> Result<Skeleton, EmbedError> {
@@ -71,35 +60,17 @@ pub(crate) fn build<W: Write>(
     for layer in 0..LAYERS {
         x = graph.layer(layer, &x)?;
     }
-    match output {
-        Output::Sentence => graph.pool(&x),
-        Output::Tokens => {
-            let b = &mut graph.builder;
-            b.op("Reshape", &[&x, "by_text"], "last_hidden_state");
-        }
-    }
+    graph.pool(&x);
     let (nodes, constants) = graph.builder.finish();
-    Ok(Skeleton {
-        nodes,
-        constants,
-        output,
-    })
+    Ok(Skeleton { nodes, constants })
 }
 
 impl Skeleton {
     /// The bytes of the ONNX file, given the entries of the weights.
     pub fn encode(self, weights: Vec<Tensor>) -> Vec<u8> {
         let axis = |name: &str| Extent::Named(name.to_owned());
-        let rows = || vec![axis("batch"), axis("sequence")];
-        let width = Extent::Fixed(HIDDEN as i64);
-        let (name, shape) = match self.output {
-            Output::Sentence => ("sentence_embedding", vec![axis("batch"), width]),
-            Output::Tokens => {
-                let mut shape = rows();
-                shape.push(width);
-                ("last_hidden_state", shape)
-            }
-        };
+        let ids = vec![axis("batch"), axis("sequence")];
+        let vectors = vec![axis("batch"), Extent::Fixed(HIDDEN as i64)];
         let opset = |domain: &str, version| OperatorSet {
             domain: domain.to_owned(),
             version,
@@ -113,8 +84,12 @@ impl Skeleton {
                 node: self.nodes,
                 name: "all-MiniLM-L6-v2".to_owned(),
                 initializer,
-                input: vec![ValueInfo::tensor("input_ids", onnx::INT64, rows())],
-                output: vec![ValueInfo::tensor(name, onnx::FLOAT, shape)],
+                input: vec![ValueInfo::tensor("input_ids", onnx::INT64, ids)],
+                output: vec![ValueInfo::tensor(
+                    "sentence_embedding",
+                    onnx::FLOAT,
+                    vectors,
+                )],
             }),
             opset_import: vec![opset("", 20), opset(CONTRIB, 1)],
         };
@@ -145,13 +120,18 @@ impl<W: Write, F: Fn(std::io::Error) -> EmbedError> Minilm<'_, W, F> {
         b.ints("three_hidden", &[3 * HIDDEN as i64]);
         b.op("Shape", &["input_ids"], "shape");
         b.op("Shape", &["input_ids"], "sequence").int("start", 1);
-        b.op("Concat", &["shape", "hidden"], "by_text").int("axis", 0);
-        b.op("Concat", &["shape", "three_hidden"], "by_text_three").int("axis", 0);
+        b.op("Concat", &["shape", "hidden"], "by_text")
+            .int("axis", 0);
+        b.op("Concat", &["shape", "three_hidden"], "by_text_three")
+            .int("axis", 0);
     }
 
     fn embeddings(&mut self) -> Result<String, EmbedError> {
         let word = self.get("embeddings.word_embeddings.weight", &[WORDS, HIDDEN])?;
-        let mut position = self.get("embeddings.position_embeddings.weight", &[POSITIONS, HIDDEN])?;
+        let mut position = self.get(
+            "embeddings.position_embeddings.weight",
+            &[POSITIONS, HIDDEN],
+        )?;
         let types = self.get("embeddings.token_type_embeddings.weight", &[2, HIDDEN])?;
         for row in position.chunks_exact_mut(HIDDEN) {
             row.iter_mut().zip(&types).for_each(|(p, t)| *p += t);
@@ -159,14 +139,19 @@ impl<W: Write, F: Fn(std::io::Error) -> EmbedError> Minilm<'_, W, F> {
         let gamma = self.get("embeddings.LayerNorm.weight", &[HIDDEN])?;
         let beta = self.get("embeddings.LayerNorm.bias", &[HIDDEN])?;
         let b = &mut self.builder;
-        b.weight("word", &[WORDS, HIDDEN], &word).map_err(&self.failed)?;
+        b.weight("word", &[WORDS, HIDDEN], &word)
+            .map_err(&self.failed)?;
         b.weight("position", &[POSITIONS, HIDDEN], &position)
             .map_err(&self.failed)?;
         b.floats("embedding_gamma", &[HIDDEN], &gamma);
         b.floats("embedding_beta", &[HIDDEN], &beta);
         b.op("Gather", &["word", "input_ids"], "word_rows");
         // A slice: the optimiser rewrites Gather over Range wrongly.
-        b.op("Slice", &["position", "axis_0", "sequence", "axis_0"], "position_rows");
+        b.op(
+            "Slice",
+            &["position", "axis_0", "sequence", "axis_0"],
+            "position_rows",
+        );
         b.op("Add", &["word_rows", "position_rows"], "summed");
         b.op(
             "LayerNormalization",
@@ -184,7 +169,10 @@ impl<W: Write, F: Fn(std::io::Error) -> EmbedError> Minilm<'_, W, F> {
         let from = format!("encoder.layer.{layer}.");
         let n = |name: &str| format!("l{layer}_{name}");
         let context = self.attention(&from, &n, x)?;
-        let dense = self.get(&format!("{from}attention.output.dense.weight"), &[HIDDEN, HIDDEN])?;
+        let dense = self.get(
+            &format!("{from}attention.output.dense.weight"),
+            &[HIDDEN, HIDDEN],
+        )?;
         let bias = self.get(&format!("{from}attention.output.dense.bias"), &[HIDDEN])?;
         let out = self.product(&context, &n("output"), "by_token", &dense, HIDDEN, HIDDEN)?;
         let x = self.residual(
@@ -193,7 +181,10 @@ impl<W: Write, F: Fn(std::io::Error) -> EmbedError> Minilm<'_, W, F> {
             [&out, x],
             &bias,
         )?;
-        let up = self.get(&format!("{from}intermediate.dense.weight"), &[INNER, HIDDEN])?;
+        let up = self.get(
+            &format!("{from}intermediate.dense.weight"),
+            &[INNER, HIDDEN],
+        )?;
         let up_bias = self.get(&format!("{from}intermediate.dense.bias"), &[INNER])?;
         let down = self.get(&format!("{from}output.dense.weight"), &[HIDDEN, INNER])?;
         let down_bias = self.get(&format!("{from}output.dense.bias"), &[HIDDEN])?;
@@ -253,7 +244,8 @@ impl<W: Write, F: Fn(std::io::Error) -> EmbedError> Minilm<'_, W, F> {
             .weight(&format!("{name}_weight"), &dims, &in_panels(weight, inputs))
             .map_err(&self.failed)?;
         b.op("MatMul", &[x, &weight], &panels);
-        b.op("Transpose", &[&panels], &rows).ints("perm", &[1, 0, 2]);
+        b.op("Transpose", &[&panels], &rows)
+            .ints("perm", &[1, 0, 2]);
         b.op("Reshape", &[&rows, shape], name);
         Ok(name.to_owned())
     }
@@ -272,16 +264,26 @@ impl<W: Write, F: Fn(std::io::Error) -> EmbedError> Minilm<'_, W, F> {
         let gamma = b.floats(&format!("{name}_gamma"), &[HIDDEN], &gamma);
         let beta = b.floats(&format!("{name}_beta"), &[HIDDEN], &beta);
         let bias = b.floats(&format!("{name}_bias"), &[HIDDEN], bias);
-        b.contrib("SkipLayerNormalization", &[x, residual, &gamma, &beta, &bias], name)
-            .float("epsilon", EPSILON);
+        b.contrib(
+            "SkipLayerNormalization",
+            &[x, residual, &gamma, &beta, &bias],
+            name,
+        )
+        .float("epsilon", EPSILON);
         Ok(name.to_owned())
     }
 
     /// The mean over the tokens of each text, divided by its length.
     fn pool(&mut self, x: &str) {
         let b = &mut self.builder;
+        b.ints("last_axis", &[-1]);
         b.op("Reshape", &[x, "by_text"], "tokens");
-        b.op("ReduceMean", &["tokens", "axis_1"], "mean").int("keepdims", 0);
+        // The runtime adds up a middle axis in an order that depends on how many texts
+        // there are, and the last one always in the same.
+        b.op("Transpose", &["tokens"], "components")
+            .ints("perm", &[0, 2, 1]);
+        b.op("ReduceMean", &["components", "last_axis"], "mean")
+            .int("keepdims", 0);
         b.op("LpNormalization", &["mean"], "sentence_embedding")
             .int("axis", -1)
             .int("p", 2);

@@ -16,9 +16,9 @@ use crate::pool;
 /// How a model is loaded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Let the runtime keep private copies of weights, re-arranged for speed. The
-    /// graph that `nl2sql-model` writes needs none: its weights are stored so. For
-    /// another model, in a process that is forked after it is loaded.
+    /// Let the runtime keep private copies of weights, re-arranged for speed: for a
+    /// process that is forked after it has loaded the model. It changes nothing for
+    /// the model that `nl2sql-model` writes, whose weights are stored that way.
     pub prepack: bool,
 }
 
@@ -96,7 +96,14 @@ impl Model {
             return Err(EmbedError::inference("a batch of texts of several lengths"));
         }
         let ones = vec![1; ids.len()];
-        let zeros = vec![0; if self.takes(Input::Types) { ids.len() } else { 0 }];
+        let zeros = vec![
+            0;
+            if self.takes(Input::Types) {
+                ids.len()
+            } else {
+                0
+            }
+        ];
         let mut values: Vec<(&str, SessionInputValue)> = Vec::with_capacity(3);
         for (name, input) in &self.inputs {
             let data = match input {
@@ -113,11 +120,20 @@ impl Model {
             .try_extract_tensor::<f32>()
             .map_err(EmbedError::inference)?;
         let dims: Vec<usize> = dims.iter().map(|&d| d as usize).collect();
-        vectors(self.pooling, &dims, data)
+        let vectors = vectors(self.pooling, &dims, data)
             .filter(|vectors| vectors.len() == texts.len())
             .ok_or_else(|| {
                 EmbedError::inference(format!("an output of shape {dims:?} for {shape:?} tokens"))
-            })
+            })?;
+        if vectors
+            .iter()
+            .flatten()
+            .all(|component| component.is_finite())
+        {
+            Ok(vectors)
+        } else {
+            Err(EmbedError::inference("a component is not a number"))
+        }
     }
 
     fn takes(&self, input: Input) -> bool {
@@ -147,11 +163,8 @@ fn builder(
         .with_prepacking(options.prepack)?
         // Lengths vary from run to run, so a plan for one of them is of no use.
         .with_memory_pattern(false)?
-        .with_execution_providers([ep::CPU::default().with_arena_allocator(arena()).build()])?)
-}
-
-fn arena() -> bool {
-    std::env::var_os("NL2SQL_ARENA").is_some()
+        // An arena would keep what the longest run took.
+        .with_execution_providers([ep::CPU::default().with_arena_allocator(false).build()])?)
 }
 
 /// The inputs of a graph, in its order.
@@ -165,7 +178,10 @@ fn inputs(outlets: &[Outlet]) -> Result<Vec<(String, Input)>, String> {
             other => return Err(format!("an input named {other:?}")),
         };
         match outlet.dtype() {
-            ValueType::Tensor { ty: TensorElementType::Int64, .. } => {}
+            ValueType::Tensor {
+                ty: TensorElementType::Int64,
+                ..
+            } => {}
             other => return Err(format!("input {:?} of type {other}", outlet.name())),
         }
         inputs.push((outlet.name().to_owned(), input));
@@ -180,7 +196,12 @@ fn inputs(outlets: &[Outlet]) -> Result<Vec<(String, Input)>, String> {
 /// pooled output is preferred, by name or by shape.
 fn output(outlets: &[Outlet]) -> Result<(usize, Pooling, Option<usize>), String> {
     let candidates = outlets.iter().enumerate().filter_map(|(index, outlet)| {
-        let ValueType::Tensor { ty: TensorElementType::Float32, shape, .. } = outlet.dtype() else {
+        let ValueType::Tensor {
+            ty: TensorElementType::Float32,
+            shape,
+            ..
+        } = outlet.dtype()
+        else {
             return None;
         };
         let dimension = shape.last().and_then(|&d| usize::try_from(d).ok());

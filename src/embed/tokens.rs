@@ -7,8 +7,8 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokenizers::{
-    AddedToken, DecoderWrapper, NormalizerWrapper, PostProcessorWrapper, PreTokenizerWrapper, Tokenizer,
-    TokenizerImpl, TruncationParams,
+    AddedToken, DecoderWrapper, NormalizerWrapper, PostProcessorWrapper, PreTokenizerWrapper,
+    Tokenizer, TokenizerImpl, TruncationParams,
 };
 
 use crate::clip;
@@ -149,7 +149,9 @@ where
     PP: tokenizers::PostProcessor,
     D: tokenizers::Decoder,
 {
-    let added = tokenizer.get_post_processor().map_or(0, |p| p.added_tokens(false));
+    let added = tokenizer
+        .get_post_processor()
+        .map_or(0, |p| p.added_tokens(false));
     if added >= max_tokens {
         return Err(format!("a template of {added} tokens where {max_tokens} are kept").into());
     }

@@ -158,7 +158,9 @@ impl ValueInfo {
     pub fn tensor(name: &str, elem_type: i32, shape: Vec<Extent>) -> Self {
         let dim = shape
             .into_iter()
-            .map(|extent| Dimension { value: Some(extent) })
+            .map(|extent| Dimension {
+                value: Some(extent),
+            })
             .collect();
         ValueInfo {
             name: name.to_owned(),
