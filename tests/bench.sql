@@ -28,6 +28,11 @@ $$;
 
 CREATE TABLE public.bench_build AS SELECT entries, embedded, seconds FROM nl2sql_index('bench');
 CREATE TABLE public.bench_again AS SELECT status, embedded, seconds FROM nl2sql_index('bench');
+-- Another process may have been in the way: twice more, from nothing, and the fastest counts.
+SELECT nl2sql_unregister('bench');
+INSERT INTO public.bench_build SELECT entries, embedded, seconds FROM nl2sql_index('bench');
+SELECT nl2sql_unregister('bench');
+INSERT INTO public.bench_build SELECT entries, embedded, seconds FROM nl2sql_index('bench');
 
 -- Milliseconds of one call each: a new question every time, then one that was just asked.
 CREATE TABLE public.bench_latency (what text, question text, ms double precision);
