@@ -14,4 +14,5 @@ pub mod options;
 pub mod reflect;
 pub mod schema;
 pub mod scope;
+pub mod text;
 pub mod words;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 /// Tokens of one run of the model.
-const TOKENS: usize = 256;
+const TOKENS: usize = 192;
 
 /// The order in which texts of `lengths` tokens are embedded, and the runs of it
 /// that make a batch.

@@ -15,6 +15,8 @@ use crate::tokens::Tokens;
 /// say, and the most that it can ask for.
 const USUAL_TOKENS: usize = 256;
 const MOST_TOKENS: usize = 512;
+/// Tokens of a run that leaves its memory to the next: under half a megabyte.
+const SHORT: usize = 64;
 /// Texts that are tokenized between two calls of `tick`: some 3 ms.
 const TOKENIZED_AT_A_TIME: usize = 64;
 
@@ -27,6 +29,8 @@ pub struct Embedder {
     tokens: Tokens,
     model: Model,
     max_tokens: usize,
+    /// A long run has taken memory that is not given back yet.
+    grown: bool,
 }
 
 impl Embedder {
@@ -81,6 +85,7 @@ impl Embedder {
             tokens,
             model,
             max_tokens: manifest.max_tokens,
+            grown: false,
         })
     }
 
@@ -103,6 +108,7 @@ impl Embedder {
             tokens,
             model,
             max_tokens,
+            grown: false,
         })
     }
 
@@ -164,21 +170,25 @@ impl Embedder {
         let lengths: Vec<usize> = texts.iter().map(Vec::len).collect();
         let (order, batches) = batch::plan(&lengths);
         let mut vectors = vec![Vec::new(); texts.len()];
-        if batches.len() > 1 {
-            memory::keep();
-        }
+        let end = batches.last().map_or(0, |batch| batch.end);
         for batch in batches {
             tick();
+            let last = batch.end == end;
             let places = &order[batch];
             let run: Vec<&[u32]> = places
                 .iter()
                 .map(|&place| texts[place].as_slice())
                 .collect();
-            for (&place, vector) in places.iter().zip(self.model.run(&run)?) {
+            self.grown |= run.iter().map(|ids| ids.len()).sum::<usize>() > SHORT;
+            let found = self.model.run(&run, last && self.grown)?;
+            for (&place, vector) in places.iter().zip(found) {
                 vectors[place] = vector;
             }
         }
-        memory::release();
+        if self.grown {
+            memory::release();
+            self.grown = false;
+        }
         Ok(vectors)
     }
 }

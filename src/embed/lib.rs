@@ -4,6 +4,11 @@
 //! [`Embedder`] opens a model directory and turns texts into vectors.
 //! [`setup`] makes such a directory from the published weights.
 //! This crate is the project's only user of `ort` and `tokenizers`.
+//!
+//! What a caller can rely on: opening and embedding start no thread, write no file and
+//! say nothing on standard error; memory of long runs is given back; a panic out of
+//! `tick` leaves the embedder usable; after a fork both sides can go on. The first
+//! runtime that a process loads is the only one that it can use.
 
 mod batch;
 mod checkpoint;

@@ -1,21 +1,4 @@
-//! What the heap keeps that nobody uses.
-
-use std::hint::black_box;
-use std::sync::Once;
-
-/// A block of this size, allocated and freed once, makes glibc keep smaller ones: it
-/// takes the size of a freed block as its new limit for giving memory back at once.
-const KEPT: usize = 16 << 20;
-
-/// Makes blocks of up to 16 MiB stay in the process when they are freed, until
-/// [`release`].
-///
-/// Without it each node of a long run gets its megabyte from the system and gives it
-/// back: a page fault for every 4 KB, and half the throughput.
-pub(crate) fn keep() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| drop(black_box(Vec::<u8>::with_capacity(KEPT))));
-}
+//! Gives back memory that is free but still the process's.
 
 /// Returns free heap pages to the system.
 ///

@@ -7,7 +7,7 @@ use ort::environment::Environment;
 use ort::ep;
 use ort::logging::LogLevel;
 use ort::session::builder::{GraphOptimizationLevel, SessionBuilder};
-use ort::session::{Session, SessionInputValue};
+use ort::session::{RunOptions, Session, SessionInputValue};
 use ort::value::{Outlet, TensorElementType, TensorRef, ValueType};
 
 use crate::error::EmbedError;
@@ -45,6 +45,8 @@ pub(crate) struct Model {
     output: usize,
     pooling: Pooling,
     dimension: usize,
+    /// Options of a run after which the runtime's free memory is given back.
+    last: RunOptions,
 }
 
 impl Model {
@@ -72,9 +74,10 @@ impl Model {
             output,
             pooling,
             dimension: dimension.unwrap_or(0),
+            last: last_run().map_err(EmbedError::inference)?,
         };
         if dimension.is_none() {
-            let vectors = model.run(&[&[0, 0]])?;
+            let vectors = model.run(&[&[0, 0]], false)?;
             model.dimension = vectors.first().map_or(0, Vec::len);
         }
         Ok(model)
@@ -85,11 +88,12 @@ impl Model {
     }
 
     /// Runs the graph on texts of one length, which are not none; a vector of length
-    /// 1 for each.
+    /// 1 for each. With `last`, memory that the runtime has set aside for longer runs
+    /// is free for the system to take afterwards.
     ///
     /// # Errors
     /// `Inference`.
-    pub fn run(&mut self, texts: &[&[u32]]) -> Result<Vec<Vec<f32>>, EmbedError> {
+    pub fn run(&mut self, texts: &[&[u32]], last: bool) -> Result<Vec<Vec<f32>>, EmbedError> {
         let shape = [texts.len(), texts.first().map_or(0, |text| text.len())];
         let ids: Vec<i64> = texts.concat().into_iter().map(i64::from).collect();
         if ids.len() != shape[0] * shape[1] {
@@ -115,7 +119,12 @@ impl Model {
                 .map_err(EmbedError::inference)?;
             values.push((name, tensor.into()));
         }
-        let outputs = self.session.run(values).map_err(EmbedError::inference)?;
+        let outputs = if last {
+            self.session.run_with_options(values, &self.last)
+        } else {
+            self.session.run(values)
+        };
+        let outputs = outputs.map_err(EmbedError::inference)?;
         let (dims, data) = outputs[self.output]
             .try_extract_tensor::<f32>()
             .map_err(EmbedError::inference)?;
@@ -163,8 +172,14 @@ fn builder(
         .with_prepacking(options.prepack)?
         // Lengths vary from run to run, so a plan for one of them is of no use.
         .with_memory_pattern(false)?
-        // An arena would keep what the longest run took.
-        .with_execution_providers([ep::CPU::default().with_arena_allocator(false).build()])?)
+        // Short texts then cost no page faults. What long ones need is given back.
+        .with_execution_providers([ep::CPU::default().with_arena_allocator(true).build()])?)
+}
+
+fn last_run() -> ort::Result<RunOptions> {
+    let mut options = RunOptions::new()?;
+    options.set("memory.enable_memory_arena_shrinkage", "cpu:0")?;
+    Ok(options)
 }
 
 /// The inputs of a graph, in its order.

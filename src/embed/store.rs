@@ -4,10 +4,11 @@
 //! with SIGBUS. So a file is written under a temporary name, flushed to disk and
 //! renamed, and its final name says what is in it.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, DirEntry, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::digest::Hasher;
 use crate::error::EmbedError;
@@ -143,8 +144,8 @@ pub(crate) fn publish(dir: &Path, manifest: &Manifest) -> Result<(), EmbedError>
     for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
         let name = entry.file_name();
         if let Some(name) = name.to_str()
-            && is_ours(name)
             && !kept.contains(&name)
+            && (is_ours(name) || is_left_over(&entry))
         {
             // One that stays does no harm.
             let _ = fs::remove_file(entry.path());
@@ -157,6 +158,17 @@ fn sync_directory(dir: &Path) -> Result<(), EmbedError> {
     File::open(dir)
         .and_then(|dir| dir.sync_all())
         .map_err(EmbedError::writing(dir))
+}
+
+/// Whether `entry` is a temporary file of a process that was killed long ago.
+fn is_left_over(entry: &DirEntry) -> bool {
+    let name = entry.file_name();
+    let age = entry
+        .metadata()
+        .and_then(|metadata| metadata.modified())
+        .map(|time| time.elapsed());
+    name.to_string_lossy().starts_with(TEMPORARY)
+        && matches!(age, Ok(Ok(age)) if age > Duration::from_secs(3600))
 }
 
 /// Whether `name` is one that [`Staged::place`] gives: anything else in the directory
