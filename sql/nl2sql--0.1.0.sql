@@ -226,6 +226,10 @@ COMMENT ON COLUMN nl2sql.entry.text_hash IS 'SHA-256 of the text';
 COMMENT ON COLUMN nl2sql.entry.metadata IS 'what a search returns beside the text';
 COMMENT ON COLUMN nl2sql.entry.embedding IS 'vector of the text';
 
+-- pgvector's own, for roles that may not use the schema it is in.
+CREATE OPERATOR nl2sql.<=> (LEFTARG = vector, RIGHTARG = vector, FUNCTION = cosine_distance, COMMUTATOR = OPERATOR(nl2sql.<=>));
+COMMENT ON OPERATOR nl2sql.<=> (vector, vector) IS 'cosine distance';
+
 CREATE FUNCTION nl2sql.create_namespace(namespace text, dimension integer) RETURNS void
     LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
     AS $$
@@ -330,6 +334,7 @@ GRANT SELECT ON nl2sql.entry TO PUBLIC;
 --
 -- Every function has a fixed search_path, and runs its queries without JIT: the sub-selects of row
 -- security make their cost estimates high enough for it, while none runs long enough to gain by it.
+-- Quoting is fixed too, since it shows in the names of types and so in texts and fingerprints.
 --------------------------------------------------------------------------------------------------
 
 CREATE FUNCTION nl2sql_register(
@@ -341,14 +346,14 @@ CREATE FUNCTION nl2sql_register(
     options jsonb DEFAULT NULL
 ) RETURNS void
     AS 'MODULE_PATHNAME', 'nl2sql_register_wrapper'
-    LANGUAGE c VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET jit = off;
+    LANGUAGE c VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off;
 COMMENT ON FUNCTION nl2sql_register(text, text[], text, text[], text[], jsonb) IS
     'registers a datasource or changes it; a NULL argument leaves what is stored';
 REVOKE EXECUTE ON FUNCTION nl2sql_register(text, text[], text, text[], text[], jsonb) FROM PUBLIC;
 
 CREATE FUNCTION nl2sql_unregister(datasource text) RETURNS boolean
     AS 'MODULE_PATHNAME', 'nl2sql_unregister_wrapper'
-    LANGUAGE c VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET jit = off;
+    LANGUAGE c VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off;
 COMMENT ON FUNCTION nl2sql_unregister(text) IS
     'removes a datasource with all its snapshots, builds and pointers; false where there is none';
 REVOKE EXECUTE ON FUNCTION nl2sql_unregister(text) FROM PUBLIC;
@@ -409,20 +414,20 @@ CREATE FUNCTION nl2sql_index(
     error text
 )
     AS 'MODULE_PATHNAME', 'nl2sql_index_wrapper'
-    LANGUAGE c VOLATILE PARALLEL UNSAFE ROWS 10 SET search_path = pg_catalog, pg_temp SET jit = off;
+    LANGUAGE c VOLATILE PARALLEL UNSAFE ROWS 10 SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off;
 COMMENT ON FUNCTION nl2sql_index(text, boolean, boolean) IS
     'reads a datasource''s schema and builds its index; no name: every registered datasource in turn';
 REVOKE EXECUTE ON FUNCTION nl2sql_index(text, boolean, boolean) FROM PUBLIC;
 
 CREATE FUNCTION nl2sql_prune() RETURNS TABLE (namespace text, entries bigint)
     AS 'MODULE_PATHNAME', 'nl2sql_prune_wrapper'
-    LANGUAGE c VOLATILE PARALLEL UNSAFE ROWS 10 SET search_path = pg_catalog, pg_temp SET jit = off;
+    LANGUAGE c VOLATILE PARALLEL UNSAFE ROWS 10 SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off;
 COMMENT ON FUNCTION nl2sql_prune() IS 'drops every namespace but the current one';
 REVOKE EXECUTE ON FUNCTION nl2sql_prune() FROM PUBLIC;
 
 CREATE FUNCTION nl2sql_embed(text) RETURNS vector
     AS 'MODULE_PATHNAME', 'nl2sql_embed_wrapper'
-    LANGUAGE c STABLE STRICT PARALLEL RESTRICTED COST 100000 SET search_path = pg_catalog, pg_temp SET jit = off;
+    LANGUAGE c STABLE STRICT PARALLEL RESTRICTED COST 100000 SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off;
 COMMENT ON FUNCTION nl2sql_embed(text) IS 'the text''s vector in the current namespace';
 
 --------------------------------------------------------------------------------------------------
@@ -443,7 +448,7 @@ CREATE FUNCTION nl2sql_health(datasource text DEFAULT NULL)
         warnings text[]
     )
     AS 'MODULE_PATHNAME', 'nl2sql_health_wrapper'
-    LANGUAGE c STABLE PARALLEL RESTRICTED ROWS 10 SET search_path = pg_catalog, pg_temp SET jit = off;
+    LANGUAGE c STABLE PARALLEL RESTRICTED ROWS 10 SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off;
 COMMENT ON FUNCTION nl2sql_health(text) IS
     'whether the index of each datasource is sound, worst first: missing, empty, stale, ok';
 
@@ -456,12 +461,12 @@ CREATE FUNCTION nl2sql_versions(datasource text)
         has_diff boolean
     )
     AS 'MODULE_PATHNAME', 'nl2sql_versions_wrapper'
-    LANGUAGE c STABLE PARALLEL RESTRICTED ROWS 3 SET search_path = pg_catalog, pg_temp SET jit = off;
+    LANGUAGE c STABLE PARALLEL RESTRICTED ROWS 3 SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off;
 COMMENT ON FUNCTION nl2sql_versions(text) IS 'kept snapshots of a datasource, newest first';
 
 CREATE FUNCTION nl2sql_snapshot(datasource text, schema_version text DEFAULT NULL) RETURNS jsonb
     AS 'MODULE_PATHNAME', 'nl2sql_snapshot_wrapper'
-    LANGUAGE c STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp SET jit = off;
+    LANGUAGE c STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off;
 COMMENT ON FUNCTION nl2sql_snapshot(text, text) IS
     'a datasource''s schema as a snapshot holds it; no version: the live one';
 
@@ -489,7 +494,7 @@ CREATE FUNCTION nl2sql_mmr(
     mmr_score double precision
 )
     AS 'MODULE_PATHNAME', 'nl2sql_mmr_wrapper'
-    LANGUAGE c STABLE PARALLEL RESTRICTED COST 100000 ROWS 8 SET search_path = pg_catalog, pg_temp SET jit = off;
+    LANGUAGE c STABLE PARALLEL RESTRICTED COST 100000 ROWS 8 SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off;
 COMMENT ON FUNCTION nl2sql_mmr(text, integer, double precision, text[], text[], text[], integer) IS
     'entries near the query and unlike each other, by maximal marginal relevance';
 
@@ -503,7 +508,7 @@ CREATE FUNCTION nl2sql_mmr_explain(
     fetch_k integer DEFAULT NULL
 ) RETURNS jsonb
     AS 'MODULE_PATHNAME', 'nl2sql_mmr_explain_wrapper'
-    LANGUAGE c STABLE PARALLEL RESTRICTED COST 100000 SET search_path = pg_catalog, pg_temp SET jit = off;
+    LANGUAGE c STABLE PARALLEL RESTRICTED COST 100000 SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off;
 COMMENT ON FUNCTION nl2sql_mmr_explain(text, integer, double precision, text[], text[], text[], integer) IS
     'how nl2sql_mmr() with the same arguments comes to its rows';
 
@@ -519,7 +524,7 @@ CREATE FUNCTION nl2sql_route(
     ranks jsonb
 )
     AS 'MODULE_PATHNAME', 'nl2sql_route_wrapper'
-    LANGUAGE c STABLE PARALLEL RESTRICTED COST 100000 ROWS 3 SET search_path = pg_catalog, pg_temp SET jit = off;
+    LANGUAGE c STABLE PARALLEL RESTRICTED COST 100000 ROWS 3 SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off;
 COMMENT ON FUNCTION nl2sql_route(text, integer, double precision, text[]) IS
     'the datasources that a question is most likely asked of, best first';
 
@@ -530,7 +535,7 @@ CREATE FUNCTION nl2sql_route_explain(
     datasources text[] DEFAULT NULL
 ) RETURNS jsonb
     AS 'MODULE_PATHNAME', 'nl2sql_route_explain_wrapper'
-    LANGUAGE c STABLE PARALLEL RESTRICTED COST 100000 SET search_path = pg_catalog, pg_temp SET jit = off;
+    LANGUAGE c STABLE PARALLEL RESTRICTED COST 100000 SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off;
 COMMENT ON FUNCTION nl2sql_route_explain(text, integer, double precision, text[]) IS
     'how nl2sql_route() with the same arguments comes to its rows; ids and names only';
 

@@ -1,9 +1,9 @@
 //! `nl2sql_health`.
 
-use crate::pg::error::{OrRaise, Result, call};
+use crate::pg::error::{OrRaise, Result, call, register_options, register_schemas};
 use crate::pg::{argument, catalogue, datasource, identity, namespace, query, settings, snapshot};
 use nl2sql_core::fingerprint::fingerprint;
-use nl2sql_core::health::{self, Observed, Status, Verdict};
+use nl2sql_core::health::{self, Calls, Observed, Verdict};
 use nl2sql_core::name::parse_identifiers;
 use nl2sql_core::schema::Schema;
 use nl2sql_core::scope::Scope;
@@ -103,43 +103,50 @@ fn judge(found: &Found, others_live: bool) -> Result<Verdict> {
         snapshot_kept: found.snapshot_kept,
         ..Observed::default()
     };
+    let mut preferred = String::new();
     if let (Some(version), true) = (&found.schema_version, found.snapshot_kept) {
-        observed.drifted = drifted(&found.name, version)?;
-        observed.preferred_missing = preferred_missing(&found.name, version)?;
+        let now = current(&found.name)?;
+        observed.without_tables = now.tables.is_empty();
+        observed.drifted = drifted(&found.name, now, version)?;
+        (observed.preferred_missing, preferred) = preferred_missing(&found.name, version)?;
     }
-    let register = format!(
-        "nl2sql_register({}, options => '{{\"preferred_tables\": […]}}')",
-        pgrx::spi::quote_literal(&found.name)
-    );
-    let verdict = health::judge(&observed, &call("nl2sql_index", &found.name), &register);
-    debug_assert!(verdict.status == Status::Ok || !verdict.problems.is_empty());
-    Ok(verdict)
+    let calls = Calls {
+        index: call("nl2sql_index", &found.name),
+        schemas: register_schemas(&found.name),
+        preferred,
+    };
+    Ok(health::judge(&observed, &calls))
+}
+
+/// The schema as the catalogue has it now.
+fn current(name: &str) -> Result<Schema> {
+    identity::as_owner(|| match datasource::load(name)? {
+        None => Ok(Schema::default()),
+        Some(stored) => catalogue::read(&stored.schemas, &Scope::new(&stored.options)?),
+    })
 }
 
 /// Whether what the caller sees of the schema now differs from what it sees of the live snapshot.
-fn drifted(name: &str, version: &str) -> Result<bool> {
-    let now = identity::as_owner(|| match datasource::load(name)? {
-        None => Ok(Schema::default()),
-        Some(stored) => catalogue::read(&stored.schemas, &Scope::new(&stored.options)?),
-    })?;
+fn drifted(name: &str, now: Schema, version: &str) -> Result<bool> {
     Ok(fingerprint(name, &snapshot::visible(now)) != snapshot::visible_fingerprint(name, version)?)
 }
 
-/// Preferred tables that the live snapshot does not have: for a caller who may read the options that
-/// name them.
-fn preferred_missing(name: &str, version: &str) -> Result<Vec<String>> {
+/// Preferred tables that the live snapshot does not have, and the call that leaves them out: for a caller
+/// who may read the options that name them.
+fn preferred_missing(name: &str, version: &str) -> Result<(Vec<String>, String)> {
     let readable = query::read_one(
         "SELECT true FROM nl2sql.datasource_setting WHERE datasource = $1",
         &[name.into()],
         |row| row.must::<bool>(1),
     )?;
     if readable.is_none() {
-        return Ok(Vec::new());
+        return Ok(Default::default());
     }
     identity::as_owner(|| {
-        let preferred = datasource::load(name)?.map(|stored| stored.options.preferred_tables).unwrap_or_default();
+        let Some(stored) = datasource::load(name)? else { return Ok(Default::default()) };
+        let preferred = stored.options.preferred_tables;
         if preferred.is_empty() {
-            return Ok(preferred);
+            return Ok(Default::default());
         }
         let tables = snapshot::tables(name, version)?;
         let known = |text: &String| {
@@ -155,6 +162,9 @@ fn preferred_missing(name: &str, version: &str) -> Result<Vec<String>> {
                     }
             })
         };
-        Ok(preferred.into_iter().filter(|text| !known(text)).collect())
+        let (there, missing): (Vec<String>, Vec<String>) = preferred.into_iter().partition(known);
+        let mut options = stored.stored_options;
+        options["preferred_tables"] = there.into();
+        Ok((missing, register_options(name, &options)))
     })
 }

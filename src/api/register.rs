@@ -30,7 +30,11 @@ fn register(
     identity::check_writable("nl2sql_register()");
     let name = datasource::check_name(datasource)?;
     let change = Change {
-        schemas: argument::list("schemas", schemas)?,
+        schemas: argument::list("schemas", schemas)?.map(|mut schemas| {
+            let mut known = std::collections::HashSet::new();
+            schemas.retain(|schema| known.insert(schema.clone()));
+            schemas
+        }),
         description: description.map(str::to_owned),
         domains: argument::list("domains", domains)?,
         sample_questions: argument::list("sample_questions", sample_questions)?,

@@ -32,6 +32,8 @@ pub struct Observed {
     pub entries: usize,
     pub snapshot_kept: bool,
     pub drifted: bool,
+    /// None of the tables that it takes in is there now, so that it cannot be built.
+    pub without_tables: bool,
     /// Preferred tables that the live snapshot does not have.
     pub preferred_missing: Vec<String>,
 }
@@ -43,9 +45,18 @@ pub struct Verdict {
     pub warnings: Vec<String>,
 }
 
-/// Problems and warnings end with the call that mends them: `index` and `register` are those calls
-/// for this datasource. Warnings do not change the status.
-pub fn judge(observed: &Observed, index: &str, register: &str) -> Verdict {
+/// The calls that mend a datasource.
+pub struct Calls {
+    pub index: String,
+    /// Names other schemas.
+    pub schemas: String,
+    /// Leaves out the preferred tables that are missing.
+    pub preferred: String,
+}
+
+/// Problems and warnings end with the call that mends them. Warnings do not change the status.
+pub fn judge(observed: &Observed, calls: &Calls) -> Verdict {
+    let Calls { index, schemas, preferred } = calls;
     let (status, problem) = if !observed.live && !observed.others_live {
         (Status::Missing, Some("no build is live in the current namespace"))
     } else if !observed.live {
@@ -58,11 +69,13 @@ pub fn judge(observed: &Observed, index: &str, register: &str) -> Verdict {
         (Status::Ok, None)
     };
     let mut warnings = Vec::new();
-    if observed.drifted {
+    if observed.without_tables {
+        warnings.push(format!("none of its tables is there now: SELECT {schemas};"));
+    } else if observed.drifted {
         warnings.push(format!("the structure has drifted since the live snapshot: SELECT {index};"));
     }
     for table in &observed.preferred_missing {
-        warnings.push(format!("preferred table {table} is not in the live snapshot: SELECT {register};"));
+        warnings.push(format!("preferred table {table} is not in the live snapshot: SELECT {preferred};"));
     }
     Verdict {
         status,
@@ -79,8 +92,12 @@ mod tests {
         Observed { live: true, others_live: true, entries: 9, snapshot_kept: true, ..Observed::default() }
     }
 
+    fn calls() -> Calls {
+        Calls { index: "i()".into(), schemas: "s()".into(), preferred: "p()".into() }
+    }
+
     fn status(observed: Observed) -> Status {
-        let verdict = judge(&observed, "i()", "r()");
+        let verdict = judge(&observed, &calls());
         assert_eq!(verdict.problems.is_empty(), verdict.status == Status::Ok);
         assert!(verdict.problems.iter().all(|problem| problem.ends_with("SELECT i();")));
         verdict.status
@@ -99,9 +116,11 @@ mod tests {
     #[test]
     fn warnings_leave_the_status_alone() {
         let observed = Observed { drifted: true, preferred_missing: vec!["a.b".into()], ..sound() };
-        let verdict = judge(&observed, "i()", "r()");
+        let verdict = judge(&observed, &calls());
         assert_eq!(verdict.status, Status::Ok);
         assert!(verdict.warnings[0].ends_with("SELECT i();"));
-        assert!(verdict.warnings[1].contains("a.b") && verdict.warnings[1].ends_with("SELECT r();"));
+        assert!(verdict.warnings[1].contains("a.b") && verdict.warnings[1].ends_with("SELECT p();"));
+        let verdict = judge(&Observed { without_tables: true, drifted: true, ..sound() }, &calls());
+        assert_eq!(verdict.warnings, ["none of its tables is there now: SELECT s();"]);
     }
 }

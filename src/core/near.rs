@@ -13,6 +13,7 @@ pub fn near_names<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> V
         .filter(|(score, _)| *score >= 0.7)
         .collect();
     scored.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
+    scored.dedup_by_key(|(_, known)| *known);
     scored.truncate(3);
     scored.into_iter().map(|(_, known)| known).collect()
 }
@@ -27,5 +28,6 @@ mod tests {
         assert_eq!(near_names("chinok", known), ["chinook", "chinook_old"]);
         assert_eq!(near_names("Support", known), ["support"]);
         assert!(near_names("zzz", known).is_empty());
+        assert_eq!(near_names("chinok", ["chinook", "chinook"]), ["chinook"]);
     }
 }

@@ -1,7 +1,7 @@
 //! A build: all entries of one datasource, written together, then made live.
 
 use super::datasource::Datasource;
-use super::error::{Error, Result};
+use super::error::{Error, Result, register_options, register_schemas};
 use super::{catalogue, embedder, interrupt, namespace, query, relation, settings, snapshot, vector};
 use nl2sql_core::chunk::{self, About, Chunk, Reads};
 use nl2sql_core::name::TableName;
@@ -118,14 +118,13 @@ fn no_tables(datasource: &Datasource) -> Error {
         format!("datasource \"{name}\" has no tables to index"),
     );
     if !gone.is_empty() {
-        error.detail(format!("Schema \"{}\" does not exist.", gone.join("\", \""))).hint(format!(
-            "Name the schemas it has now: SELECT nl2sql_register({}, schemas => ARRAY[…]);",
-            pgrx::spi::quote_literal(name)
-        ))
+        error
+            .detail(format!("Schema \"{}\" does not exist.", gone.join("\", \"")))
+            .hint(format!("Name the schemas it has now: SELECT {};", register_schemas(name)))
     } else if scoped {
         error.detail("Its options include none of its schemas' tables.").hint(format!(
-            "Change them: SELECT nl2sql_register({}, options => '{{…}}');",
-            pgrx::spi::quote_literal(name)
+            "Change them, of which these are all: SELECT {};",
+            register_options(name, &datasource.stored_options)
         ))
     } else {
         error.hint(format!("Create tables, then run: SELECT {};", super::error::call("nl2sql_index", name)))

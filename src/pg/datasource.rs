@@ -15,6 +15,8 @@ pub struct Datasource {
     pub about: About,
     pub schemas: Vec<String>,
     pub options: Options,
+    /// The options as stored, which a hint that changes some of them must repeat.
+    pub stored_options: Value,
 }
 
 #[derive(Default)]
@@ -67,7 +69,7 @@ pub fn load(name: &str) -> Result<Option<Datasource>> {
         },
     )?;
     let Some((id, about, schemas, options)) = row else { return Ok(None) };
-    Ok(Some(Datasource { id, about, schemas, options: Options::parse(&options)? }))
+    Ok(Some(Datasource { id, about, schemas, options: Options::parse(&options)?, stored_options: options }))
 }
 
 /// A name that a datasource may have: like any other name in Postgres, not longer than 63 bytes, since

@@ -84,6 +84,17 @@ impl Error {
     }
 }
 
+/// The call that registers other options: all of them, since they are replaced as a whole.
+pub fn register_options(datasource: &str, options: &serde_json::Value) -> String {
+    let (name, options) = (spi::quote_literal(datasource), spi::quote_literal(options.to_string()));
+    format!("nl2sql_register({name}, options => {options})")
+}
+
+/// The call that registers other schemas.
+pub fn register_schemas(datasource: &str) -> String {
+    format!("nl2sql_register({}, schemas => ARRAY[…])", spi::quote_literal(datasource))
+}
+
 /// Keeps DETAIL what the server meant it to be. pgrx puts a Rust backtrace there where the server was
 /// started with RUST_BACKTRACE set; whether to take one is decided once, at the first.
 pub fn keep_details() {

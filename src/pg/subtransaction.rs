@@ -6,7 +6,8 @@ use pgrx::prelude::*;
 use std::panic::AssertUnwindSafe;
 
 /// Runs `work` in a subtransaction: a failure, ours or the server's, takes back what it did and is
-/// given as an error. A cancelled query is not a failure of the work: it goes on to the caller.
+/// given as an error. A cancelled query is not a failure of the work, and a transaction that cannot be
+/// serialized must be run again as a whole: both go on to the caller.
 pub fn attempt<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     // SAFETY: the sequence of PL/pgSQL's exception blocks: memory context and resource owner are
     // noted before, put back after, and the subtransaction is ended on every way out that stays here.
@@ -18,7 +19,7 @@ pub fn attempt<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
         let result = PgTryBuilder::new(AssertUnwindSafe(work))
             .catch_others(|caught| match caught {
                 CaughtError::PostgresError(report) | CaughtError::ErrorReport(report)
-                    if report.sql_error_code() != PgSqlErrorCode::ERRCODE_QUERY_CANCELED =>
+                    if !ends_all(report.sql_error_code()) =>
                 {
                     let mut error = Error::new(report.sql_error_code(), report.message());
                     error.detail = report.detail().map(str::to_owned);
@@ -36,4 +37,11 @@ pub fn attempt<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
         pg_sys::CurrentResourceOwner = owner;
         result
     }
+}
+
+fn ends_all(code: PgSqlErrorCode) -> bool {
+    matches!(
+        code,
+        PgSqlErrorCode::ERRCODE_QUERY_CANCELED | PgSqlErrorCode::ERRCODE_T_R_SERIALIZATION_FAILURE
+    )
 }

@@ -79,10 +79,12 @@ pub fn argument(vector: &[f32]) -> DatumWithOid<'static> {
     Vector(vector.to_vec()).into()
 }
 
-/// Puts pgvector's schema to the operators of a statement: `<=>` becomes `OPERATOR(schema.<=>)`.
+/// Puts a schema to the operators of a statement: `<=>` becomes `OPERATOR(schema.<=>)`. It is pgvector's
+/// own operator, which its indexes know, where the current user may use that schema, else ours.
 pub fn qualify(sql: &str) -> Result<String> {
     let schema = query::read_one(
-        "SELECT quote_ident(n.nspname) FROM pg_catalog.pg_type t
+        "SELECT CASE WHEN has_schema_privilege(n.oid, 'USAGE') THEN quote_ident(n.nspname) ELSE 'nl2sql' END
+         FROM pg_catalog.pg_type t
          JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace WHERE t.oid = $1",
         &[Vector::type_oid().into()],
         |row| row.must::<String>(1),
