@@ -195,7 +195,7 @@ fn each_right_taken_away_takes_away_what_it_showed() {
     let mut dba = all.connect();
     dba.batch_execute(&grant_all(&group)).expect("rights");
     let mut session = all.connect_as(&reader);
-    let prepared = prepare(&mut session);
+    let mut prepared = prepare(&mut session);
 
     let every = [SHOP, CLINIC, DEPOT];
     let whole = never_held(&all, "", &[], &every, "");
@@ -227,6 +227,11 @@ fn each_right_taken_away_takes_away_what_it_showed() {
     let mut report = String::new();
     for (case, statements, want) in steps {
         dba.batch_execute(&statements.replace("{r}", &reader).replace("{g}", &group)).expect(case);
+        // Whether a plan over a table has row security in it is decided when it is made, and Postgres keeps
+        // the plan when the role's own attributes change. Rights are asked at every run.
+        if statements.starts_with("ALTER ROLE") {
+            prepared = prepare(&mut session);
+        }
         report.push_str(&differences(case, &ask_all(&mut session, &prepared), want));
     }
     dba.batch_execute(&format!("REASSIGN OWNED BY {reader} TO postgres")).expect("the owner of before");
