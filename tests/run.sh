@@ -51,7 +51,8 @@ regress() {
 }
 
 PG_BIN=$("$PG_CONFIG" --bindir)
-docker/cluster.sh start "$NL2SQL_TEST_CLUSTER" -c max_connections=100 || exit 1
+# Without autovacuum, which would refresh row estimates, and so make a new snapshot, at a moment of its own.
+docker/cluster.sh start "$NL2SQL_TEST_CLUSTER" -c max_connections=100 -c autovacuum=off || exit 1
 # The demo's database is the template of the tests that want one with an index.
 "$PG_BIN/createdb" -h "$NL2SQL_TEST_CLUSTER" -U postgres nl2sql_demo || exit 1
 "$PG_BIN/psql" -h "$NL2SQL_TEST_CLUSTER" -U postgres -d nl2sql_demo -X -q -v ON_ERROR_STOP=1 -o /dev/null \
