@@ -68,6 +68,25 @@ COMMENT ON COLUMN nl2sql.datasource_setting.datasource IS 'the datasource';
 COMMENT ON COLUMN nl2sql.datasource_setting.schemas IS 'schemas of this database whose tables belong to it';
 COMMENT ON COLUMN nl2sql.datasource_setting.options IS 'options as registered';
 
+CREATE TABLE nl2sql.description (
+    datasource text NOT NULL REFERENCES nl2sql.datasource (name) ON DELETE CASCADE,
+    table_schema text NOT NULL,
+    table_name text NOT NULL,
+    column_name text NOT NULL DEFAULT '',
+    description text,
+    synonyms text[] NOT NULL DEFAULT '{}',
+    changed_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (datasource, table_schema, table_name, column_name)
+);
+COMMENT ON TABLE nl2sql.description IS 'descriptions given by nl2sql_describe(), which go before comments';
+COMMENT ON COLUMN nl2sql.description.datasource IS 'the datasource';
+COMMENT ON COLUMN nl2sql.description.table_schema IS 'schema of the table, unquoted';
+COMMENT ON COLUMN nl2sql.description.table_name IS 'name of the table, unquoted';
+COMMENT ON COLUMN nl2sql.description.column_name IS 'name of the column, unquoted; empty: the table itself';
+COMMENT ON COLUMN nl2sql.description.description IS 'what stands in place of the comment; null: the comment stays';
+COMMENT ON COLUMN nl2sql.description.synonyms IS 'other words for the column';
+COMMENT ON COLUMN nl2sql.description.changed_at IS 'when it was given';
+
 CREATE TABLE nl2sql.relation (
     id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     datasource text NOT NULL REFERENCES nl2sql.datasource (name) ON DELETE CASCADE,
@@ -110,6 +129,7 @@ CREATE TABLE nl2sql.snapshot_table (
     schema_version text NOT NULL,
     table_schema text NOT NULL,
     table_name text NOT NULL,
+    fingerprint text NOT NULL,
     contract jsonb NOT NULL,
     metadata jsonb NOT NULL,
     PRIMARY KEY (datasource, schema_version, table_schema, table_name),
@@ -120,8 +140,23 @@ COMMENT ON COLUMN nl2sql.snapshot_table.datasource IS 'the datasource';
 COMMENT ON COLUMN nl2sql.snapshot_table.schema_version IS 'the snapshot';
 COMMENT ON COLUMN nl2sql.snapshot_table.table_schema IS 'schema of the table, unquoted';
 COMMENT ON COLUMN nl2sql.snapshot_table.table_name IS 'name of the table, unquoted';
+COMMENT ON COLUMN nl2sql.snapshot_table.fingerprint IS 'SHA-256 of the table''s structure alone';
 COMMENT ON COLUMN nl2sql.snapshot_table.contract IS 'structure: kind, primary key, columns, foreign keys';
-COMMENT ON COLUMN nl2sql.snapshot_table.metadata IS 'descriptions, row estimate and statistics';
+COMMENT ON COLUMN nl2sql.snapshot_table.metadata IS 'descriptions, row count and statistics';
+
+CREATE TABLE nl2sql.diff (
+    datasource text NOT NULL,
+    schema_version text NOT NULL,
+    from_version text NOT NULL,
+    diff jsonb NOT NULL,
+    PRIMARY KEY (datasource, schema_version),
+    FOREIGN KEY (datasource, schema_version) REFERENCES nl2sql.snapshot ON DELETE CASCADE
+);
+COMMENT ON TABLE nl2sql.diff IS 'how a version''s structure differs from that of the version that it replaced; read it by nl2sql_diff(), which shows each role its part';
+COMMENT ON COLUMN nl2sql.diff.datasource IS 'the datasource';
+COMMENT ON COLUMN nl2sql.diff.schema_version IS 'the version; its diff goes with it';
+COMMENT ON COLUMN nl2sql.diff.from_version IS 'the version that was live before it';
+COMMENT ON COLUMN nl2sql.diff.diff IS 'what was added, dropped and changed';
 
 CREATE FUNCTION nl2sql.retaining() RETURNS boolean
     AS 'MODULE_PATHNAME', 'retaining_wrapper'
@@ -161,7 +196,8 @@ CREATE TABLE nl2sql.build (
     namespace text NOT NULL,
     datasource text NOT NULL REFERENCES nl2sql.datasource (name) ON DELETE CASCADE,
     schema_version text NOT NULL,
-    built_at timestamptz NOT NULL DEFAULT clock_timestamp()
+    built_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    issues jsonb NOT NULL DEFAULT '[]'
 );
 CREATE INDEX build_datasource_idx ON nl2sql.build (datasource, namespace);
 COMMENT ON TABLE nl2sql.build IS 'all entries of one datasource written together in one namespace';
@@ -170,6 +206,7 @@ COMMENT ON COLUMN nl2sql.build.namespace IS 'namespace that its entries are in';
 COMMENT ON COLUMN nl2sql.build.datasource IS 'the datasource';
 COMMENT ON COLUMN nl2sql.build.schema_version IS 'snapshot that it was cut from';
 COMMENT ON COLUMN nl2sql.build.built_at IS 'when it was written';
+COMMENT ON COLUMN nl2sql.build.issues IS 'what could not be read; names tables, so it is for the owner alone';
 
 CREATE TABLE nl2sql.pointer (
     datasource text NOT NULL REFERENCES nl2sql.datasource (name) ON DELETE CASCADE,
@@ -290,11 +327,13 @@ GRANT SELECT (datasource, schema_version, engine_type, created_at) ON nl2sql.sna
 
 -- A row names columns and tables of several owners, so no role but the owner reads it as it is.
 ALTER TABLE nl2sql.snapshot_table ENABLE ROW LEVEL SECURITY;
+ALTER TABLE nl2sql.diff ENABLE ROW LEVEL SECURITY;
+ALTER TABLE nl2sql.description ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE nl2sql.build ENABLE ROW LEVEL SECURITY;
 CREATE POLICY visible ON nl2sql.build FOR SELECT
     USING (datasource IN (SELECT d.name FROM nl2sql.datasource d));
-GRANT SELECT ON nl2sql.build TO PUBLIC;
+GRANT SELECT (id, namespace, datasource, schema_version, built_at) ON nl2sql.build TO PUBLIC;
 
 ALTER TABLE nl2sql.pointer ENABLE ROW LEVEL SECURITY;
 CREATE POLICY visible ON nl2sql.pointer FOR SELECT
@@ -358,6 +397,33 @@ COMMENT ON FUNCTION nl2sql_unregister(text) IS
     'removes a datasource with all its snapshots, builds and pointers; false where there is none';
 REVOKE EXECUTE ON FUNCTION nl2sql_unregister(text) FROM PUBLIC;
 
+CREATE FUNCTION nl2sql_describe(
+    datasource text,
+    table_name text,
+    description text,
+    column_name text DEFAULT NULL,
+    synonyms text[] DEFAULT NULL
+) RETURNS void
+    AS 'MODULE_PATHNAME', 'nl2sql_describe_wrapper'
+    LANGUAGE c VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off;
+COMMENT ON FUNCTION nl2sql_describe(text, text, text, text, text[]) IS
+    'describes a table or column in place of its comment, from the next build on; nothing to say takes it back';
+REVOKE EXECUTE ON FUNCTION nl2sql_describe(text, text, text, text, text[]) FROM PUBLIC;
+
+CREATE FUNCTION nl2sql_watch_ddl() RETURNS boolean
+    AS 'MODULE_PATHNAME', 'nl2sql_watch_ddl_wrapper'
+    LANGUAGE c VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off;
+COMMENT ON FUNCTION nl2sql_watch_ddl() IS
+    'from now on records when DDL touches a datasource''s schemas; false where it did already';
+REVOKE EXECUTE ON FUNCTION nl2sql_watch_ddl() FROM PUBLIC;
+
+CREATE FUNCTION nl2sql_unwatch_ddl() RETURNS boolean
+    AS 'MODULE_PATHNAME', 'nl2sql_unwatch_ddl_wrapper'
+    LANGUAGE c VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off;
+COMMENT ON FUNCTION nl2sql_unwatch_ddl() IS
+    'no longer records DDL; false where it did not';
+REVOKE EXECUTE ON FUNCTION nl2sql_unwatch_ddl() FROM PUBLIC;
+
 -- Schemas and options are for those who register; another role is shown the schemas of the tables
 -- that exist for it.
 ALTER TABLE nl2sql.datasource_setting ENABLE ROW LEVEL SECURITY;
@@ -365,6 +431,61 @@ CREATE POLICY visible ON nl2sql.datasource_setting FOR SELECT
     USING (has_function_privilege('nl2sql_register(text,text[],text,text[],text[],jsonb)'::regprocedure, 'EXECUTE')
            AND datasource IN (SELECT d.name FROM nl2sql.datasource d));
 GRANT SELECT ON nl2sql.datasource_setting TO PUBLIC;
+
+--------------------------------------------------------------------------------------------------
+-- Watching DDL, off until nl2sql_watch_ddl(). A statement pays an insert for each datasource's schema
+-- that it is the first in its transaction to touch, waits for nobody and never fails by it.
+--------------------------------------------------------------------------------------------------
+
+CREATE TABLE nl2sql.ddl (
+    table_schema text NOT NULL,
+    command text NOT NULL,
+    touched_at timestamptz NOT NULL DEFAULT now()
+);
+CREATE INDEX ddl_table_schema_idx ON nl2sql.ddl (table_schema, touched_at);
+COMMENT ON TABLE nl2sql.ddl IS 'when DDL touched the schemas of datasources, while nl2sql_watch_ddl() is on';
+COMMENT ON COLUMN nl2sql.ddl.table_schema IS 'schema that was touched, unquoted';
+COMMENT ON COLUMN nl2sql.ddl.command IS 'first command of the transaction that touched it';
+COMMENT ON COLUMN nl2sql.ddl.touched_at IS 'when that transaction began';
+ALTER TABLE nl2sql.ddl ENABLE ROW LEVEL SECURITY;
+CREATE POLICY visible ON nl2sql.ddl FOR SELECT
+    USING (has_function_privilege('nl2sql_register(text,text[],text,text[],text[],jsonb)'::regprocedure, 'EXECUTE'));
+GRANT SELECT ON nl2sql.ddl TO PUBLIC;
+
+CREATE FUNCTION nl2sql.note_ddl() RETURNS event_trigger
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    touched text[];
+BEGIN
+    IF TG_EVENT = 'sql_drop' THEN
+        touched := ARRAY(SELECT DISTINCT CASE WHEN o.object_type = 'schema' THEN o.object_name ELSE o.schema_name END
+                         FROM pg_event_trigger_dropped_objects() o);
+    ELSE
+        -- A schema's own identity is its name as SQL quotes it.
+        touched := ARRAY(SELECT DISTINCT CASE WHEN c.object_type = 'schema' THEN (parse_ident(c.object_identity))[1]
+                                              ELSE c.schema_name END
+                         FROM pg_event_trigger_ddl_commands() c);
+    END IF;
+    INSERT INTO nl2sql.ddl (table_schema, command)
+    SELECT DISTINCT t.table_schema, TG_TAG
+    FROM unnest(touched) AS t (table_schema)
+    WHERE t.table_schema IN (SELECT unnest(s.schemas) FROM nl2sql.datasource_setting s)
+      AND NOT EXISTS (SELECT FROM nl2sql.ddl d
+                      WHERE d.table_schema = t.table_schema AND d.touched_at = now());
+EXCEPTION WHEN OTHERS THEN
+    NULL;
+END
+$$;
+COMMENT ON FUNCTION nl2sql.note_ddl() IS 'records that DDL touched a datasource''s schemas';
+REVOKE EXECUTE ON FUNCTION nl2sql.note_ddl() FROM PUBLIC;
+
+CREATE EVENT TRIGGER nl2sql_ddl ON ddl_command_end EXECUTE FUNCTION nl2sql.note_ddl();
+ALTER EVENT TRIGGER nl2sql_ddl DISABLE;
+COMMENT ON EVENT TRIGGER nl2sql_ddl IS 'records that DDL touched a datasource''s schemas; see nl2sql_watch_ddl()';
+CREATE EVENT TRIGGER nl2sql_drop ON sql_drop EXECUTE FUNCTION nl2sql.note_ddl();
+ALTER EVENT TRIGGER nl2sql_drop DISABLE;
+COMMENT ON EVENT TRIGGER nl2sql_drop IS 'records that DDL touched a datasource''s schemas; see nl2sql_watch_ddl()';
 
 CREATE VIEW nl2sql.datasources WITH (security_invoker) AS
     SELECT d.name AS datasource,
@@ -377,7 +498,8 @@ CREATE VIEW nl2sql.datasources WITH (security_invoker) AS
            d.sample_questions,
            s.options,
            d.created_at,
-           d.changed_at
+           d.changed_at,
+           (SELECT max(t.touched_at) FROM nl2sql.ddl t WHERE t.table_schema = ANY (s.schemas)) AS ddl_touched_at
     FROM nl2sql.datasource d
     LEFT JOIN nl2sql.datasource_setting s ON s.datasource = d.name;
 COMMENT ON VIEW nl2sql.datasources IS 'registered datasources that the caller sees a table or column of';
@@ -390,6 +512,8 @@ COMMENT ON COLUMN nl2sql.datasources.sample_questions IS 'questions that the dat
 COMMENT ON COLUMN nl2sql.datasources.options IS 'options as registered; null for a role that may not register';
 COMMENT ON COLUMN nl2sql.datasources.created_at IS 'when it was registered';
 COMMENT ON COLUMN nl2sql.datasources.changed_at IS 'when its registration last changed';
+COMMENT ON COLUMN nl2sql.datasources.ddl_touched_at IS
+    'when DDL last touched its schemas, while nl2sql_watch_ddl() was on; null for a role that may not register';
 GRANT SELECT ON nl2sql.datasources TO PUBLIC;
 
 --------------------------------------------------------------------------------------------------
@@ -470,6 +594,26 @@ CREATE FUNCTION nl2sql_snapshot(datasource text, schema_version text DEFAULT NUL
 COMMENT ON FUNCTION nl2sql_snapshot(text, text) IS
     'a datasource''s schema as a snapshot holds it; no version: the live one';
 
+CREATE FUNCTION nl2sql_diff(datasource text, from_version text, to_version text DEFAULT NULL) RETURNS jsonb
+    AS 'MODULE_PATHNAME', 'nl2sql_diff_wrapper'
+    LANGUAGE c STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off;
+COMMENT ON FUNCTION nl2sql_diff(text, text, text) IS
+    'how the structure of one version differs from that of another; no second version: from the schema as it is now';
+
+CREATE FUNCTION nl2sql_check(datasource text DEFAULT NULL)
+    RETURNS TABLE (
+        datasource text,
+        status text,
+        live_version text,
+        diff jsonb,
+        impact jsonb,
+        error text
+    )
+    AS 'MODULE_PATHNAME', 'nl2sql_check_wrapper'
+    LANGUAGE c STABLE PARALLEL UNSAFE ROWS 10 SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off;
+COMMENT ON FUNCTION nl2sql_check(text) IS
+    'whether the schema of each datasource has drifted since its live snapshot, and what that breaks';
+
 --------------------------------------------------------------------------------------------------
 -- Functions: searching
 --------------------------------------------------------------------------------------------------
@@ -545,4 +689,5 @@ COMMENT ON FUNCTION nl2sql_route_explain(text, integer, double precision, text[]
 
 SELECT pg_catalog.pg_extension_config_dump('nl2sql.datasource', '');
 SELECT pg_catalog.pg_extension_config_dump('nl2sql.datasource_setting', '');
+SELECT pg_catalog.pg_extension_config_dump('nl2sql.description', '');
 SELECT pg_catalog.pg_extension_config_dump('nl2sql.datasource_id_seq', '');

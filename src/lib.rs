@@ -6,6 +6,9 @@ use pgrx::prelude::*;
 
 /// The SQL functions, a file each.
 mod api {
+    mod check;
+    mod describe;
+    mod diff;
     mod embed;
     mod health;
     mod index;
@@ -17,6 +20,7 @@ mod api {
     mod unregister;
     mod versions;
     mod visibility;
+    mod watch;
 }
 
 /// The server as the functions see it. `unsafe` is opened where a module calls it directly.
@@ -25,6 +29,9 @@ mod pg {
     pub mod build;
     pub mod catalogue;
     pub mod datasource;
+    pub mod ddl;
+    pub mod description;
+    pub mod drift;
     #[allow(unsafe_code)]
     pub mod embedder;
     #[allow(unsafe_code)]
@@ -39,16 +46,25 @@ mod pg {
     #[allow(unsafe_code)]
     pub mod log;
     pub mod namespace;
+    pub mod notify;
+    pub mod preferred;
     #[allow(unsafe_code)]
     pub mod privilege;
+    pub mod profile;
     pub mod query;
     pub mod relation;
+    #[allow(unsafe_code)]
+    pub mod restricted;
+    #[allow(unsafe_code)]
+    pub mod scan;
     pub mod search;
     #[allow(unsafe_code)]
     pub mod settings;
     pub mod snapshot;
     #[allow(unsafe_code)]
     pub mod subtransaction;
+    #[allow(unsafe_code)]
+    pub mod timer;
     #[allow(unsafe_code)]
     pub mod vector;
 }

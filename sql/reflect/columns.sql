@@ -1,5 +1,5 @@
 -- Columns of the tables $1 (oid[]), in their order. Labels are those of the column's enum, also
--- behind a domain (of a domain) or in an array.
+-- behind a domain (of a domain) or in an array. Checks are those of its domain that may list values.
 WITH RECURSIVE used AS (
     SELECT DISTINCT a.atttypid AS type
     FROM pg_attribute a
@@ -17,6 +17,12 @@ WITH RECURSIVE used AS (
     SELECT b.type, json_agg(e.enumlabel ORDER BY e.enumsortorder) AS labels
     FROM base b
     JOIN pg_enum e ON e.enumtypid = b.base
+    GROUP BY b.type
+), checks AS (
+    SELECT b.type, json_agg(pg_get_expr(k.conbin, 0) ORDER BY k.conname COLLATE "C") AS checks
+    FROM base b
+    JOIN pg_constraint k ON k.contypid = b.base AND k.contype = 'c' AND k.convalidated
+    WHERE NOT b.element
     GROUP BY b.type
 ), required AS (
     -- A domain that refuses null makes the column refuse it; one of an array's elements does not.
@@ -38,9 +44,11 @@ FROM (
                WHEN a.attgenerated = 's' THEN 'generated stored'
                WHEN a.attgenerated = 'v' THEN 'generated virtual'
            END AS "generated",
-           l.labels
+           l.labels,
+           c.checks
     FROM pg_attribute a
     LEFT JOIN labels l ON l.type = a.atttypid
+    LEFT JOIN checks c ON c.type = a.atttypid
     WHERE a.attrelid = ANY ($1) AND a.attnum > 0 AND NOT a.attisdropped
     ORDER BY a.attrelid, a.attnum
 ) t

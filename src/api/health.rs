@@ -1,17 +1,18 @@
 //! `nl2sql_health`.
 
+use crate::pg::datasource::{self, Datasource};
 use crate::pg::error::{OrRaise, Result, call, register_options, register_schemas};
-use crate::pg::{argument, catalogue, datasource, identity, namespace, query, settings, snapshot};
-use nl2sql_core::fingerprint::fingerprint;
+use crate::pg::{argument, drift, identity, namespace, preferred, privilege, query, settings, snapshot};
 use nl2sql_core::health::{self, Calls, Observed, Verdict};
-use nl2sql_core::name::parse_identifiers;
-use nl2sql_core::schema::Schema;
-use nl2sql_core::scope::Scope;
+use nl2sql_core::name::TableName;
+use nl2sql_core::scope::Unmatched;
 use pgrx::JsonB;
 use pgrx::prelude::*;
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 const HEALTH: &str = include_str!("../../sql/search/health.sql");
+const RENAMED: &str = include_str!("../../sql/search/renamed.sql");
 
 /// A datasource and its live build, as the caller sees them.
 struct Found {
@@ -103,68 +104,69 @@ fn judge(found: &Found, others_live: bool) -> Result<Verdict> {
         snapshot_kept: found.snapshot_kept,
         ..Observed::default()
     };
-    let mut preferred = String::new();
-    if let (Some(version), true) = (&found.schema_version, found.snapshot_kept) {
-        let now = current(&found.name)?;
-        observed.without_tables = now.tables.is_empty();
-        observed.drifted = drifted(&found.name, now, version)?;
-        (observed.preferred_missing, preferred) = preferred_missing(&found.name, version)?;
-    }
-    let calls = Calls {
+    let mut calls = Calls {
         index: call("nl2sql_index", &found.name),
-        schemas: register_schemas(&found.name),
-        preferred,
+        schemas: register_schemas(&found.name, &[]),
+        preferred: String::new(),
     };
+    let stored = identity::as_owner(|| datasource::load(&found.name))?;
+    if let (Some(stored), Some(version), true) = (stored, &found.schema_version, found.snapshot_kept) {
+        look(&stored, version, &mut observed, &mut calls)?;
+    }
     Ok(health::judge(&observed, &calls))
 }
 
-/// The schema as the catalogue has it now.
-fn current(name: &str) -> Result<Schema> {
-    identity::as_owner(|| match datasource::load(name)? {
-        None => Ok(Schema::default()),
-        Some(stored) => catalogue::read(&stored.schemas, &Scope::new(&stored.options)?),
-    })
-}
-
-/// Whether what the caller sees of the schema now differs from what it sees of the live snapshot.
-fn drifted(name: &str, now: Schema, version: &str) -> Result<bool> {
-    Ok(fingerprint(name, &snapshot::visible(now)) != snapshot::visible_fingerprint(name, version)?)
-}
-
-/// Preferred tables that the live snapshot does not have, and the call that leaves them out: for a caller
-/// who may read the options that name them.
-fn preferred_missing(name: &str, version: &str) -> Result<(Vec<String>, String)> {
-    let readable = query::read_one(
-        "SELECT true FROM nl2sql.datasource_setting WHERE datasource = $1",
-        &[name.into()],
-        |row| row.must::<bool>(1),
-    )?;
-    if readable.is_none() {
-        return Ok(Default::default());
+/// Compares the live snapshot with the catalogue and with the options.
+fn look(stored: &Datasource, version: &str, observed: &mut Observed, calls: &mut Calls) -> Result<()> {
+    let name = stored.about.name.as_str();
+    let now = drift::current(stored)?;
+    observed.without_tables = now.schema.tables.is_empty();
+    observed.drifted = drift::drifted(name, &now.schema, version)?;
+    if !preferred::options_readable(name)? {
+        return Ok(());
     }
-    identity::as_owner(|| {
-        let Some(stored) = datasource::load(name)? else { return Ok(Default::default()) };
-        let preferred = stored.options.preferred_tables;
-        if preferred.is_empty() {
-            return Ok(Default::default());
-        }
-        let tables = snapshot::tables(name, version)?;
-        let known = |text: &String| {
-            let read = parse_identifiers(text);
-            tables.iter().any(|table| {
-                *text == table.to_string()
-                    || *text == table.name
-                    || *text == format!("{}.{}", table.schema, table.name)
-                    || match read.as_deref() {
-                        Some([name]) => *name == table.name,
-                        Some([schema, name]) => *schema == table.schema && *name == table.name,
-                        _ => false,
-                    }
-            })
-        };
-        let (there, missing): (Vec<String>, Vec<String>) = preferred.into_iter().partition(known);
-        let mut options = stored.stored_options;
-        options["preferred_tables"] = there.into();
-        Ok((missing, register_options(name, &options)))
+    let tables = identity::as_owner(|| snapshot::tables(name, version))?;
+    (observed.preferred_missing, calls.preferred) = preferred::missing(name, stored, &tables);
+    observed.schemas_missing = schemas_missing(stored, &tables)?;
+    if !observed.schemas_missing.is_empty() {
+        let gone = |schema: &String| observed.schemas_missing.iter().find(|(gone, _)| gone == schema);
+        let there: Vec<String> = stored
+            .schemas
+            .iter()
+            .filter_map(|schema| gone(schema).map_or(Some(schema.clone()), |(_, renamed)| renamed.clone()))
+            .collect();
+        calls.schemas = register_schemas(name, &there);
+    }
+    observed.unmatched = now
+        .unmatched
+        .into_iter()
+        .map(|(unmatched, near)| {
+            let call = register_options(name, &without_glob(stored.stored_options.clone(), &unmatched));
+            (unmatched, near, call)
+        })
+        .collect();
+    Ok(())
+}
+
+/// Schemas that are not there, each with the one that holds most of its tables now, which it was
+/// probably renamed to.
+fn schemas_missing(stored: &Datasource, tables: &[TableName]) -> Result<Vec<(String, Option<String>)>> {
+    let gone = stored.schemas.iter().filter(|schema| privilege::schema_oid(schema).is_none());
+    gone.map(|schema| {
+        let held: Vec<String> =
+            tables.iter().filter(|table| table.schema == *schema).map(|table| table.name.clone()).collect();
+        let renamed = query::read_one(RENAMED, &[held.into(), stored.schemas.clone().into()], |row| row.must(1))?;
+        Ok((schema.clone(), renamed))
     })
+    .collect()
+}
+
+/// The options as they would be without a glob.
+fn without_glob(mut options: Value, unmatched: &Unmatched) -> Value {
+    match options.get_mut(unmatched.option) {
+        Some(Value::Array(globs)) => globs.retain(|glob| *glob != unmatched.glob.as_str()),
+        Some(Value::Object(globs)) => drop(globs.remove(&unmatched.glob)),
+        _ => {}
+    }
+    options
 }

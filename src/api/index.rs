@@ -119,6 +119,7 @@ fn finish(name: &str, started: Instant, outcome: Result<Outcome>) -> Row {
                 entries = outcome.entries,
                 embedded = outcome.embedded,
                 reused = outcome.reused,
+                issues = outcome.issues.len(),
                 seconds,
                 "build"
             );
@@ -132,7 +133,7 @@ fn finish(name: &str, started: Instant, outcome: Result<Outcome>) -> Row {
                 Some(JsonB(json!(outcome.counts))),
                 number(outcome.embedded),
                 number(outcome.reused),
-                JsonB(json!([])),
+                JsonB(json!(outcome.issues)),
                 seconds,
                 None,
             )

@@ -1,7 +1,7 @@
 //! `nl2sql_versions`.
 
 use crate::pg::error::{OrRaise, Result};
-use crate::pg::{argument, datasource, namespace, snapshot};
+use crate::pg::{argument, datasource, drift, namespace, snapshot};
 use pgrx::prelude::*;
 
 type Row = (String, String, TimestampWithTimeZone, bool, bool);
@@ -31,8 +31,8 @@ fn versions(datasource: Option<&str>) -> Result<Vec<Row>> {
         .map(|version| {
             let fingerprint = snapshot::visible_fingerprint(name, &version.schema_version)?;
             let is_live = live.as_deref() == Some(version.schema_version.as_str());
-            // No diffs are stored yet.
-            Ok((version.schema_version, fingerprint, version.created_at, is_live, false))
+            let has_diff = drift::has_diff(name, &version.schema_version)?;
+            Ok((version.schema_version, fingerprint, version.created_at, is_live, has_diff))
         })
         .collect()
 }

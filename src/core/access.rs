@@ -1,5 +1,6 @@
 //! What a role may read, and what is left of a snapshot for it.
 
+use crate::diff::Diff;
 use crate::name::TableName;
 use crate::schema::{Schema, Table};
 use serde_json::{Value, json};
@@ -54,6 +55,32 @@ impl Access {
         Schema { tables: tables.collect() }
     }
 
+    /// The part of a stored diff that exists for the role. What it may not read now, it is not told: the
+    /// key flag neither, which may tell of columns beside the one that has it.
+    pub fn visible_diff(&self, mut diff: Diff) -> Diff {
+        if *self == Access::All {
+            return diff;
+        }
+        diff.tables_added.retain(|table| self.reads_table(table));
+        diff.tables_dropped.retain(|table| self.reads_table(table));
+        for columns in [&mut diff.columns_added, &mut diff.columns_dropped] {
+            columns.retain(|(table, column)| self.reads_column(table, &column.name));
+            columns.iter_mut().for_each(|(_, column)| column.primary_key = false);
+        }
+        diff.columns_changed.retain_mut(|change| {
+            change.old.primary_key = change.new.primary_key;
+            change.old != change.new && self.reads_column(&change.table, &change.new.name)
+        });
+        for keys in [&mut diff.foreign_keys_added, &mut diff.foreign_keys_dropped] {
+            keys.retain(|(table, key)| {
+                self.reads_columns(table, &key.columns)
+                    && self.reads_table(&key.referred())
+                    && self.reads_columns(&key.referred(), &key.referred_columns)
+            });
+        }
+        diff
+    }
+
     fn cut(&self, table: Table) -> Table {
         let Table { name, mut contract, mut metadata } = table;
         (contract.columns, metadata.columns) = contract
@@ -99,7 +126,7 @@ pub fn render_table(table: &Table) -> Value {
                 "primary_key": column.primary_key,
                 "generated": metadata.generated,
                 "description": metadata.description,
-                "pii": Value::Null,
+                "pii": metadata.pii,
                 "synonyms": metadata.synonyms,
                 "statistics": metadata.statistics,
             })
@@ -162,6 +189,22 @@ mod tests {
         assert!(orders.contract.columns.iter().all(|column| !column.primary_key));
         assert_eq!(orders.contract.foreign_keys.len(), 1, "both ends of this key are readable");
         assert_eq!(visible.tables[0].contract.primary_key, ["id"]);
+    }
+
+    #[test]
+    fn a_stored_diff_is_cut_like_a_schema() {
+        let (old, mut new) = (Schema::default(), schema());
+        let all = crate::diff::diff(&schema(), &old);
+        assert_eq!(Access::All.visible_diff(all.clone()), all);
+        let access = Access::Tables(HashMap::from([(TableName::new("shop", "orders"), columns(&["id"]))]));
+        assert_eq!(access.visible_diff(all).tables_dropped, [TableName::new("shop", "orders")]);
+        new.tables[0].contract.columns[1].nullable = false;
+        new.tables[1].contract.columns[0].data_type = "bigint".into();
+        new.tables[1].contract.columns[2].data_type = "text".into();
+        new.tables[1].contract.foreign_keys.clear();
+        let seen = access.visible_diff(crate::diff::diff(&schema(), &new));
+        assert_eq!(seen.counts().len(), 1, "{seen:?}");
+        assert_eq!(seen.columns_changed[0].new.name, "id");
     }
 
     #[test]

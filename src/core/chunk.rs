@@ -164,6 +164,7 @@ impl Cutter<'_> {
             "table": key,
             "column": column.name,
             "dtype": column.data_type,
+            "pii": metadata.pii.then_some(true),
             "description": metadata.description,
         });
         for (name, value) in &metadata.statistics {

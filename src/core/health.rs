@@ -1,5 +1,7 @@
 //! Whether a datasource's index is sound, judged by contents.
 
+use crate::scope::Unmatched;
+
 /// From worst to best.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Status {
@@ -36,6 +38,10 @@ pub struct Observed {
     pub without_tables: bool,
     /// Preferred tables that the live snapshot does not have.
     pub preferred_missing: Vec<String>,
+    /// Schemas that are not there, and what each was renamed to, as far as can be seen.
+    pub schemas_missing: Vec<(String, Option<String>)>,
+    /// Globs of the options that match nothing, near names, and the call that leaves the glob out.
+    pub unmatched: Vec<(Unmatched, Vec<String>, String)>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,13 +75,24 @@ pub fn judge(observed: &Observed, calls: &Calls) -> Verdict {
         (Status::Ok, None)
     };
     let mut warnings = Vec::new();
-    if observed.without_tables {
+    for (schema, renamed) in &observed.schemas_missing {
+        let renamed = renamed.as_ref().map(|renamed| format!(", perhaps renamed to \"{renamed}\""));
+        let renamed = renamed.unwrap_or_default();
+        warnings.push(format!("schema \"{schema}\" does not exist{renamed}: SELECT {schemas};"));
+    }
+    if observed.without_tables && !observed.schemas_missing.is_empty() {
+        // Said already.
+    } else if observed.without_tables {
         warnings.push(format!("none of its tables is there now: SELECT {schemas};"));
     } else if observed.drifted {
         warnings.push(format!("the structure has drifted since the live snapshot: SELECT {index};"));
     }
     for table in &observed.preferred_missing {
         warnings.push(format!("preferred table {table} is not in the live snapshot: SELECT {preferred};"));
+    }
+    for (Unmatched { option, glob }, near, call) in &observed.unmatched {
+        let near = if near.is_empty() { String::new() } else { format!(" (near it: {})", near.join(", ")) };
+        warnings.push(format!("the glob {glob} of option {option} matches nothing{near}: SELECT {call};"));
     }
     Verdict {
         status,
@@ -122,5 +139,20 @@ mod tests {
         assert!(verdict.warnings[1].contains("a.b") && verdict.warnings[1].ends_with("SELECT p();"));
         let verdict = judge(&Observed { without_tables: true, drifted: true, ..sound() }, &calls());
         assert_eq!(verdict.warnings, ["none of its tables is there now: SELECT s();"]);
+        let gone = vec![("a".into(), Some("b".into())), ("c".into(), None)];
+        let verdict = judge(&Observed { without_tables: true, schemas_missing: gone, ..sound() }, &calls());
+        assert_eq!(
+            verdict.warnings,
+            [
+                "schema \"a\" does not exist, perhaps renamed to \"b\": SELECT s();",
+                "schema \"c\" does not exist: SELECT s();"
+            ]
+        );
+        let unmatched = Unmatched { option: "include", glob: "a.*".into() };
+        let observed = Observed { unmatched: vec![(unmatched, vec!["aa.b".into()], "o()".into())], ..sound() };
+        assert_eq!(
+            judge(&observed, &calls()).warnings,
+            ["the glob a.* of option include matches nothing (near it: aa.b): SELECT o();"]
+        );
     }
 }

@@ -4,15 +4,22 @@
 
 pub mod access;
 pub mod chunk;
+pub mod description;
+pub mod diff;
 pub mod fingerprint;
 pub mod fusion;
 pub mod health;
+pub mod issue;
+pub mod known_values;
 pub mod mmr;
 pub mod name;
 pub mod near;
 pub mod options;
+pub mod pii;
+pub mod profile;
 pub mod reflect;
 pub mod schema;
 pub mod scope;
+pub mod structure;
 pub mod text;
 pub mod words;

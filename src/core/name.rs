@@ -1,5 +1,6 @@
 //! Names as SQL writes them: quoting an identifier, and reading `schema.table` back.
 
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::fmt;
 
@@ -42,7 +43,7 @@ pub fn shown(text: &str) -> Cow<'_, str> {
 
 /// A table's full name. Its `Display` is the relation key of the contract: `schema.table`, quoted
 /// as SQL would quote it.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct TableName {
     pub schema: String,
     pub name: String,
@@ -98,6 +99,18 @@ pub fn parse_identifiers(text: &str) -> Option<Vec<String>> {
             None => return None,
         }
     }
+}
+
+/// Whether a user means this table by `text`, with or without its schema, quoted or plain.
+pub fn means_table(text: &str, table: &TableName) -> bool {
+    *text == table.name
+        || text == table.to_string()
+        || text == format!("{}.{}", table.schema, table.name)
+        || match parse_identifiers(text).as_deref() {
+            Some([name]) => *name == table.name,
+            Some([schema, name]) => *schema == table.schema && *name == table.name,
+            _ => false,
+        }
 }
 
 /// The one table among `known` that a caller means by `text`: its relation key to the letter, else
@@ -164,6 +177,17 @@ mod tests {
         assert_eq!(parse_identifiers("Chinook . Album"), Some(vec!["chinook".into(), "album".into()]));
         for bad in ["", ".", "a.", ".a", "\"a", "a\"b\"", "\"\".a"] {
             assert_eq!(parse_identifiers(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_table_is_meant_with_or_without_its_schema() {
+        let album = TableName::new("Chi.nook", "Album");
+        for text in ["Album", "\"Album\"", "Chi.nook.Album", "\"Chi.nook\".\"Album\"", " \"Chi.nook\" . \"Album\" "] {
+            assert!(means_table(text, &album), "{text}");
+        }
+        for text in ["album", "other.Album", "", "Chi.nook"] {
+            assert!(!means_table(text, &album), "{text}");
         }
     }
 

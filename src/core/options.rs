@@ -2,16 +2,18 @@
 
 use crate::name::shown;
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use thiserror::Error;
 
 /// Known keys, in the order in which an error lists them.
-pub const KEYS: [&str; 8] = [
+pub const KEYS: [&str; 9] = [
     "include",
     "exclude",
     "exclude_columns",
     "profile",
     "sample_values",
     "max_profile_rows",
+    "pii",
     "preferred_tables",
     "server",
 ];
@@ -33,6 +35,8 @@ pub struct Options {
     pub profile: Profile,
     pub sample_values: bool,
     pub max_profile_rows: i64,
+    /// Globs on `schema.table.column`: whether what they match is personal data, whatever its name.
+    pub pii: BTreeMap<String, bool>,
     pub preferred_tables: Vec<String>,
 }
 
@@ -45,6 +49,7 @@ impl Default for Options {
             profile: Profile::default(),
             sample_values: false,
             max_profile_rows: 1_000_000,
+            pii: BTreeMap::new(),
             preferred_tables: Vec::new(),
         }
     }
@@ -99,6 +104,7 @@ impl Options {
                     .filter(|rows| *rows >= 0)
                     .ok_or_else(|| wrong("max_profile_rows", "a whole number from 0 on", value))?,
             },
+            pii: flags(object, "pii")?,
             preferred_tables: texts(object, "preferred_tables")?,
         };
         crate::scope::Scope::new(&options)?;
@@ -113,6 +119,18 @@ fn texts(object: &Map<String, Value>, key: &str) -> Result<Vec<String>, OptionsE
         Some(Value::Array(items)) => items
             .iter()
             .map(|item| item.as_str().map(str::to_owned).ok_or_else(|| wrong(key, wanted, item)))
+            .collect(),
+        Some(other) => Err(wrong(key, wanted, other)),
+    }
+}
+
+fn flags(object: &Map<String, Value>, key: &str) -> Result<BTreeMap<String, bool>, OptionsError> {
+    let wanted = "an object of true and false by columns";
+    match object.get(key) {
+        None => Ok(BTreeMap::new()),
+        Some(Value::Object(flags)) => flags
+            .iter()
+            .map(|(glob, flag)| Ok((glob.clone(), flag.as_bool().ok_or_else(|| wrong(key, wanted, flag))?)))
             .collect(),
         Some(other) => Err(wrong(key, wanted, other)),
     }
@@ -147,12 +165,14 @@ mod tests {
         let options = Options::parse(&json!({
             "include": ["a.*"], "exclude": ["*.tmp_*"], "exclude_columns": ["*.*.secret"],
             "profile": "catalog", "sample_values": true, "max_profile_rows": 5,
+            "pii": {"a.b.c": true, "*.*.email": false},
             "preferred_tables": ["a.b"],
         }))
         .unwrap();
         assert_eq!(options.profile, Profile::Catalog);
         assert!(options.sample_values);
         assert_eq!(options.max_profile_rows, 5);
+        assert_eq!(options.pii["*.*.email"], false);
         assert_eq!(Options::parse(&json!({})).unwrap(), Options::default());
     }
 
@@ -167,6 +187,8 @@ mod tests {
             (json!({"include": [1]}), "option \"include\" must be an array of texts, not 1"),
             (json!({"profile": 7}), "option \"profile\" must be \"catalog\" or \"stats\", not 7"),
             (json!({"sample_values": "on"}), "option \"sample_values\" must be true or false, not \"on\""),
+            (json!({"pii": ["a"]}), "option \"pii\" must be an object of true and false by columns, not [\"a\"]"),
+            (json!({"pii": {"a.b.c": 1}}), "option \"pii\" must be an object of true and false by columns, not 1"),
             (
                 json!({"max_profile_rows": -1}),
                 "option \"max_profile_rows\" must be a whole number from 0 on, not -1",

@@ -1,6 +1,8 @@
 //! From the rows of the reflection queries (`sql/reflect/*.sql`) to a [`Schema`].
 
+use crate::known_values;
 use crate::name::TableName;
+use crate::pii::names_personal_data;
 use crate::schema::*;
 use crate::scope::Scope;
 use serde::Deserialize;
@@ -15,6 +17,10 @@ pub struct TableRow {
     pub kind: Kind,
     pub description: Option<String>,
     pub row_count: Option<i64>,
+    /// The role that owns the table.
+    pub owner: u32,
+    /// Row security, its own or that of a table that a view reads, may hide rows from some roles.
+    pub secured: bool,
 }
 
 impl TableRow {
@@ -33,6 +39,15 @@ pub struct ColumnRow {
     pub description: Option<String>,
     pub generated: Option<String>,
     pub labels: Option<Vec<String>>,
+    /// CHECK constraints of its domain, as the server prints them.
+    pub checks: Option<Vec<String>>,
+}
+
+/// A CHECK constraint of a table, as the server prints it.
+#[derive(Debug, Clone, Deserialize)]
+pub struct CheckRow {
+    pub table: u32,
+    pub expression: String,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -59,6 +74,9 @@ pub struct Catalogue {
     pub columns: Vec<ColumnRow>,
     pub primary_keys: Vec<PrimaryKeyRow>,
     pub foreign_keys: Vec<ForeignKeyRow>,
+    pub checks: Vec<CheckRow>,
+    /// Nothing but the structure was read, and nothing else is asked for.
+    pub structure_only: bool,
 }
 
 impl Catalogue {
@@ -71,10 +89,22 @@ impl Catalogue {
             .into_iter()
             .map(|row| (row.oid, empty_table(row)))
             .collect();
+        // Many tables have columns of the same name.
+        let mut personal: HashMap<String, bool> = HashMap::new();
         for row in self.columns {
             let Some(table) = tables.get_mut(&row.table) else { continue };
             if !scope.excludes_column(&table.name, &row.name) {
-                add_column(table, row);
+                let pii = !self.structure_only && {
+                    let by_name = personal.entry(row.name.clone()).or_insert_with_key(|name| names_personal_data(name));
+                    scope.is_personal(&table.name, &row.name, *by_name)
+                };
+                add_column(table, row, pii);
+            }
+        }
+        for row in self.checks {
+            let Some(table) = tables.get_mut(&row.table) else { continue };
+            for (column, values) in known_values::listed(&row.expression) {
+                add_values(table, &column, values);
             }
         }
         for row in self.primary_keys {
@@ -126,10 +156,17 @@ fn empty_table(row: TableRow) -> Table {
     }
 }
 
-fn add_column(table: &mut Table, row: ColumnRow) {
+/// Of a column that holds personal data no value is kept, not even one that it could have.
+fn add_column(table: &mut Table, row: ColumnRow, pii: bool) {
     let mut statistics = Map::new();
-    if let Some(labels) = row.labels {
-        statistics.insert("values".to_owned(), Value::from(labels));
+    let of_domain = || {
+        let checks = row.checks.iter().flatten();
+        checks.flat_map(|check| known_values::listed(check)).find(|(column, _)| column == "value")
+    };
+    if let Some(values) = row.labels.clone().or_else(|| of_domain().map(|(_, values)| values))
+        && !pii
+    {
+        statistics.insert("values".to_owned(), Value::from(values));
     }
     table.contract.columns.push(ColumnContract {
         name: row.name,
@@ -140,9 +177,21 @@ fn add_column(table: &mut Table, row: ColumnRow) {
     table.metadata.columns.push(ColumnMetadata {
         description: row.description,
         generated: row.generated,
+        pii,
         synonyms: Vec::new(),
         statistics,
     });
+}
+
+/// Values that a CHECK constraint lists, for a column of which none are known yet.
+fn add_values(table: &mut Table, column: &str, values: Vec<String>) {
+    let place = table.contract.columns.iter().position(|known| known.name == column);
+    if let Some(metadata) = place.and_then(|place| table.metadata.columns.get_mut(place))
+        && !metadata.pii
+        && !metadata.statistics.contains_key("values")
+    {
+        metadata.statistics.insert("values".to_owned(), Value::from(values));
+    }
 }
 
 fn add_foreign_key(table: &mut Table, row: ForeignKeyRow) {
@@ -168,8 +217,8 @@ pub(crate) mod tests {
         let read = |value: Value| serde_json::from_value(value);
         Catalogue {
             tables: read(json!([
-                {"oid": 2, "schema": "shop", "name": "orders", "kind": "table", "description": "What was bought", "row_count": 7},
-                {"oid": 1, "schema": "shop", "name": "customers", "kind": "table", "description": null, "row_count": null},
+                {"oid": 2, "schema": "shop", "name": "orders", "kind": "table", "description": "What was bought", "row_count": 7, "owner": 10, "secured": false},
+                {"oid": 1, "schema": "shop", "name": "customers", "kind": "table", "description": null, "row_count": null, "owner": 10, "secured": false},
             ]))
             .unwrap(),
             columns: serde_json::from_value(json!([
@@ -191,6 +240,8 @@ pub(crate) mod tests {
                  "referred_table": "t", "referred_columns": ["id"], "unique": true},
             ]))
             .unwrap(),
+            checks: Vec::new(),
+            structure_only: false,
         }
     }
 
@@ -210,6 +261,24 @@ pub(crate) mod tests {
         assert_eq!(keys, ["far", "orders_customer"]);
         assert_eq!(orders.metadata.foreign_keys[0].cardinality, Cardinality::OneToOne);
         assert_eq!(orders.metadata.columns[2].statistics["values"], json!(["open", "closed"]));
+    }
+
+    #[test]
+    fn lists_of_checks_are_known_values() {
+        let mut rows = catalogue();
+        rows.checks = serde_json::from_value(json!([
+            {"table": 2, "expression": "((\"customerId\" = ANY (ARRAY[1, 2])) AND (state = 'open'::shop.state))"},
+            {"table": 1, "expression": "(email = ANY (ARRAY['a@b'::text]))"},
+        ]))
+        .unwrap();
+        rows.columns[2].checks = Some(vec!["(VALUE > 0)".into(), "(VALUE = ANY (ARRAY[7, 8]))".into()]);
+        let schema = rows.assemble(&Scope::new(&Options::default()).unwrap());
+        let values = |table: usize, column: usize| schema.tables[table].metadata.columns[column].statistics.get("values");
+        assert_eq!(values(1, 0), Some(&json!(["7", "8"])));
+        assert_eq!(values(1, 1), Some(&json!(["1", "2"])));
+        assert_eq!(values(1, 2), Some(&json!(["open", "closed"])), "labels are known already");
+        assert!(schema.tables[0].metadata.columns[1].pii);
+        assert_eq!(values(0, 1), None, "an e-mail address is personal");
     }
 
     #[test]

@@ -83,7 +83,8 @@ impl ForeignKeyContract {
 pub struct TableMetadata {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// The catalogue's estimate; absent where the table was never analysed.
+    /// As counted when its columns were profiled, else the catalogue's estimate; absent where neither is
+    /// known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub row_count: Option<i64>,
     /// One for each column of the contract, in the same order.
@@ -99,10 +100,12 @@ pub struct ColumnMetadata {
     /// `identity always`, `identity by default`, `generated stored`, `generated virtual`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generated: Option<String>,
+    /// Holds personal data: none of its values is kept.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub pii: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub synonyms: Vec<String>,
-    /// What is known of the values, as the snapshot shows it: `{"values": […]}` holds an enum's
-    /// labels.
+    /// What is known of the values, as the snapshot shows it: see [`crate::profile::Statistics`].
     #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
     pub statistics: serde_json::Map<String, Value>,
 }

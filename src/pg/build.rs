@@ -2,8 +2,13 @@
 
 use super::datasource::Datasource;
 use super::error::{Error, Result, register_options, register_schemas};
-use super::{catalogue, embedder, interrupt, namespace, query, relation, settings, snapshot, vector};
+use super::{
+    catalogue, ddl, description, drift, embedder, interrupt, namespace, notify, profile, query, relation, settings,
+    snapshot, vector,
+};
 use nl2sql_core::chunk::{self, About, Chunk, Reads};
+use nl2sql_core::description::describe;
+use nl2sql_core::issue::Issue;
 use nl2sql_core::name::TableName;
 use nl2sql_core::scope::Scope;
 use pgrx::datum::DatumWithOid;
@@ -24,6 +29,8 @@ pub struct Outcome {
     pub counts: BTreeMap<&'static str, usize>,
     pub embedded: usize,
     pub reused: usize,
+    /// What could not be read, and is indexed without it.
+    pub issues: Vec<Issue>,
 }
 
 /// Reads the schema, stores the snapshot, and makes a new build live where the live one does not
@@ -33,10 +40,14 @@ pub fn build(datasource: &Datasource) -> Result<Outcome> {
     let name = datasource.about.name.as_str();
     let namespace = namespace::current()?;
     tracing::debug!(datasource = name, "reading the schema");
-    let schema = catalogue::read(&datasource.schemas, &Scope::new(&datasource.options)?)?;
+    let (mut schema, rows) = catalogue::read(&datasource.schemas, &Scope::new(&datasource.options)?)?;
     if schema.tables.is_empty() {
         return Err(no_tables(datasource));
     }
+    tracing::debug!(datasource = name, tables = schema.tables.len(), "reading statistics");
+    let issues = profile::profile(&mut schema, &rows, &datasource.options)?;
+    describe(&mut schema, description::load(name)?);
+    ddl::forget(&datasource.schemas)?;
     tracing::debug!(datasource = name, tables = schema.tables.len(), "storing the snapshot");
     let tables: Vec<TableName> = schema.tables.iter().map(|table| table.name.clone()).collect();
     let numbers = relation::note(name, &tables)?;
@@ -53,6 +64,7 @@ pub fn build(datasource: &Datasource) -> Result<Outcome> {
         && live.schema_version == schema_version
         && holds(&namespace, live.build, &chunks, &hashes)?
     {
+        snapshot::retain(name, settings::max_versions())?;
         return Ok(Outcome {
             status: "unchanged",
             build: live.build,
@@ -61,23 +73,35 @@ pub fn build(datasource: &Datasource) -> Result<Outcome> {
             counts,
             embedded: 0,
             reused: chunks.len(),
+            issues,
         });
     }
     namespace::ensure(&namespace)?;
     let (vectors, embedded) = vectors(&namespace, &chunks, &hashes)?;
     let build = query::write(
-        "INSERT INTO nl2sql.build (namespace, datasource, schema_version) VALUES ($1, $2, $3) RETURNING id",
-        &[namespace.as_str().into(), name.into(), schema_version.as_str().into()],
+        "INSERT INTO nl2sql.build (namespace, datasource, schema_version, issues)
+         VALUES ($1, $2, $3, $4) RETURNING id",
+        &[
+            namespace.as_str().into(),
+            name.into(),
+            schema_version.as_str().into(),
+            JsonB(serde_json::to_value(&issues)?).into(),
+        ],
         |row| row.must::<i64>(1),
     )?
     .pop()
     .ok_or_else(|| Error::from(pgrx::spi::Error::InvalidPosition))?;
     tracing::debug!(datasource = name, build, entries = chunks.len(), "writing entries");
     write_entries(&namespace, build, &chunks, &hashes, &vectors, &numbers)?;
-    let replaced = live.as_ref();
     switch_pointer(name, &namespace, build, &schema_version)?;
-    retain_builds(name, &namespace, build, replaced.map(|live| live.build))?;
-    snapshot::retain(name, replaced.map(|live| live.schema_version.as_str()), settings::max_versions())?;
+    if let Some(replaced) = &live
+        && let Some(diff) = drift::store(name, &replaced.schema_version, &schema_version)?
+    {
+        notify::drifted(name, &replaced.schema_version, &schema_version, &diff)?;
+    }
+    notify::swapped(name, &namespace, build, &schema_version)?;
+    retain_builds(name, &namespace, build, live.map(|live| live.build))?;
+    snapshot::retain(name, settings::max_versions())?;
     relation::forget_unused(name)?;
     Ok(Outcome {
         status: "indexed",
@@ -87,6 +111,7 @@ pub fn build(datasource: &Datasource) -> Result<Outcome> {
         counts,
         embedded,
         reused: chunks.len() - embedded,
+        issues,
     })
 }
 
@@ -120,7 +145,7 @@ fn no_tables(datasource: &Datasource) -> Error {
     if !gone.is_empty() {
         error
             .detail(format!("Schema \"{}\" does not exist.", gone.join("\", \"")))
-            .hint(format!("Name the schemas it has now: SELECT {};", register_schemas(name)))
+            .hint(format!("Name the schemas it has now: SELECT {};", register_schemas(name, &[])))
     } else if scoped {
         error.detail("Its options include none of its schemas' tables.").hint(format!(
             "Change them, of which these are all: SELECT {};",

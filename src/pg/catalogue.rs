@@ -5,13 +5,18 @@ use super::query;
 use nl2sql_core::reflect::{Catalogue, TableRow};
 use nl2sql_core::schema::Schema;
 use nl2sql_core::scope::Scope;
+use nl2sql_core::structure::Structure;
 use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys;
 
-const TABLES: &str = include_str!("../../sql/reflect/tables.sql");
+const TABLES: &str =
+    concat!(include_str!("../../sql/reflect/relations.sql"), include_str!("../../sql/reflect/tables.sql"));
+const STRUCTURE: &str =
+    concat!(include_str!("../../sql/reflect/relations.sql"), include_str!("../../sql/reflect/structure.sql"));
 const COLUMNS: &str = include_str!("../../sql/reflect/columns.sql");
 const PRIMARY_KEYS: &str = include_str!("../../sql/reflect/primary_keys.sql");
 const FOREIGN_KEYS: &str = include_str!("../../sql/reflect/foreign_keys.sql");
+const CHECKS: &str = include_str!("../../sql/reflect/checks.sql");
 
 /// The tables of `schemas` that are in scope. Those that are not cost no further query.
 pub fn tables(schemas: &[String], scope: &Scope) -> Result<Vec<TableRow>> {
@@ -20,7 +25,8 @@ pub fn tables(schemas: &[String], scope: &Scope) -> Result<Vec<TableRow>> {
     Ok(tables)
 }
 
-pub fn read(schemas: &[String], scope: &Scope) -> Result<Schema> {
+/// Everything that the catalogue says of the tables in scope, and the rows that name them.
+pub fn read(schemas: &[String], scope: &Scope) -> Result<(Schema, Vec<TableRow>)> {
     let tables = tables(schemas, scope)?;
     let oids: Vec<pg_sys::Oid> = tables.iter().map(|table| pg_sys::Oid::from(table.oid)).collect();
     let of_tables = || -> [DatumWithOid; 1] { [oids.clone().into()] };
@@ -28,9 +34,18 @@ pub fn read(schemas: &[String], scope: &Scope) -> Result<Schema> {
         columns: query::read_json(COLUMNS, &of_tables())?,
         primary_keys: query::read_json(PRIMARY_KEYS, &of_tables())?,
         foreign_keys: query::read_json(FOREIGN_KEYS, &of_tables())?,
-        tables,
+        checks: query::read_json(CHECKS, &of_tables())?,
+        tables: tables.clone(),
+        structure_only: false,
     };
-    Ok(catalogue.assemble(scope))
+    Ok((catalogue.assemble(scope), tables))
+}
+
+/// The structure alone of all tables of `schemas`, whatever the scope, by one cheap query.
+pub fn structure(schemas: &[String]) -> Result<Catalogue> {
+    let text = query::read_one(STRUCTURE, &[schemas.to_vec().into()], |row| row.must::<String>(1))?;
+    let structure: Structure = serde_json::from_str(&text.unwrap_or_default())?;
+    Ok(structure.into())
 }
 
 /// Schemas that the current user may look into, the server's own left out; for near names.

@@ -90,9 +90,11 @@ pub fn register_options(datasource: &str, options: &serde_json::Value) -> String
     format!("nl2sql_register({name}, options => {options})")
 }
 
-/// The call that registers other schemas.
-pub fn register_schemas(datasource: &str) -> String {
-    format!("nl2sql_register({}, schemas => ARRAY[…])", spi::quote_literal(datasource))
+/// The call that registers these schemas; others, where there are none to name.
+pub fn register_schemas(datasource: &str, schemas: &[String]) -> String {
+    let names: Vec<String> = schemas.iter().map(spi::quote_literal).collect();
+    let names = if names.is_empty() { "…".to_owned() } else { names.join(", ") };
+    format!("nl2sql_register({}, schemas => ARRAY[{names}])", spi::quote_literal(datasource))
 }
 
 /// Keeps DETAIL what the server meant it to be. pgrx puts a Rust backtrace there where the server was

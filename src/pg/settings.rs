@@ -5,12 +5,14 @@ use pgrx::guc::{GucContext, GucFlags, GucRegistry, GucSetting};
 use pgrx::pg_sys;
 use std::ffi::{CStr, CString};
 use std::path::PathBuf;
+use std::time::Duration;
 
 static MODEL_DIR: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(Some(c""));
 static ONNXRUNTIME_PATH: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(Some(c""));
 static EMBEDDING_MODEL: GucSetting<Option<CString>> =
     GucSetting::<Option<CString>>::new(Some(c"local/all-minilm-l6-v2"));
 static MAX_VERSIONS: GucSetting<i32> = GucSetting::<i32>::new(3);
+static PROFILE_TIMEOUT: GucSetting<i32> = GucSetting::<i32>::new(30_000);
 static PRELOAD: GucSetting<bool> = GucSetting::<bool>::new(true);
 
 /// Where `make install` puts the runtime, below the server's library directory.
@@ -55,6 +57,16 @@ pub fn define() {
         GucContext::Userset,
         none,
     );
+    GucRegistry::define_int_guc(
+        c"nl2sql.profile_timeout",
+        c"Longest time that a build reads the rows of one table.",
+        c"A table that takes longer is indexed without its statistics. 0: no limit.",
+        &PROFILE_TIMEOUT,
+        0,
+        i32::MAX,
+        GucContext::Userset,
+        GucFlags::UNIT_MS,
+    );
     GucRegistry::define_bool_guc(
         c"nl2sql.preload",
         c"Load the model in the postmaster where shared_preload_libraries names nl2sql.",
@@ -71,6 +83,11 @@ pub fn define() {
 
 pub fn max_versions() -> i64 {
     i64::from(MAX_VERSIONS.get())
+}
+
+/// `None` where there is no limit.
+pub fn profile_timeout() -> Option<Duration> {
+    u64::try_from(PROFILE_TIMEOUT.get()).ok().filter(|limit| *limit > 0).map(Duration::from_millis)
 }
 
 pub fn preload() -> bool {

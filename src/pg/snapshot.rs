@@ -67,19 +67,21 @@ pub fn store(datasource: &str, schema: &Schema) -> Result<String> {
             ENGINE_TYPE.into(),
         ],
     )?;
-    let mut columns: [Vec<String>; 4] = Default::default();
+    let mut columns: [Vec<String>; 5] = Default::default();
     for table in &schema.tables {
         columns[0].push(table.name.schema.clone());
         columns[1].push(table.name.name.clone());
         columns[2].push(serde_json::to_string(&table.contract)?);
         columns[3].push(serde_json::to_string(&table.metadata)?);
+        columns[4].push(fingerprint::table_fingerprint(table));
     }
-    let [schemas, names, contracts, metadata] = columns;
+    let [schemas, names, contracts, metadata, fingerprints] = columns;
     query::execute(
-        "INSERT INTO nl2sql.snapshot_table (datasource, schema_version, table_schema, table_name, contract, metadata)
-         SELECT $1, $2, t.table_schema, t.table_name, t.contract::jsonb, t.metadata::jsonb
-         FROM unnest($3::text[], $4::text[], $5::text[], $6::text[])
-              AS t (table_schema, table_name, contract, metadata)",
+        "INSERT INTO nl2sql.snapshot_table
+             (datasource, schema_version, table_schema, table_name, contract, metadata, fingerprint)
+         SELECT $1, $2, t.table_schema, t.table_name, t.contract::jsonb, t.metadata::jsonb, t.fingerprint
+         FROM unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
+              AS t (table_schema, table_name, contract, metadata, fingerprint)",
         &[
             datasource.into(),
             version.as_str().into(),
@@ -87,26 +89,44 @@ pub fn store(datasource: &str, schema: &Schema) -> Result<String> {
             names.into(),
             contracts.into(),
             metadata.into(),
+            fingerprints.into(),
         ],
     )?;
     Ok(version)
 }
 
 /// The schema that a snapshot holds, all of it. For the extension's owner.
-fn load(datasource: &str, version: &str) -> Result<Schema> {
-    let tables = query::read(
+pub fn load(datasource: &str, version: &str) -> Result<Schema> {
+    read(
         "SELECT table_schema, table_name, contract, metadata FROM nl2sql.snapshot_table
          WHERE datasource = $1 AND schema_version = $2
          ORDER BY table_schema COLLATE \"C\", table_name COLLATE \"C\"",
         &[datasource.into(), version.into()],
-        |row| {
-            Ok(Table {
-                name: TableName::new(row.must::<String>(1)?, row.must::<String>(2)?),
-                contract: serde_json::from_value::<_>(row.must::<JsonB>(3)?.0)?,
-                metadata: serde_json::from_value::<_>(row.must::<JsonB>(4)?.0)?,
-            })
-        },
-    )?;
+    )
+}
+
+/// Some of the tables that a snapshot holds. For the extension's owner.
+pub fn load_tables(datasource: &str, version: &str, tables: &[TableName]) -> Result<Schema> {
+    let (schemas, names): (Vec<String>, Vec<String>) =
+        tables.iter().map(|table| (table.schema.clone(), table.name.clone())).unzip();
+    read(
+        "SELECT s.table_schema, s.table_name, s.contract, s.metadata FROM nl2sql.snapshot_table s
+         JOIN unnest($3::text[], $4::text[]) AS t (table_schema, table_name)
+              ON t.table_schema = s.table_schema AND t.table_name = s.table_name
+         WHERE s.datasource = $1 AND s.schema_version = $2
+         ORDER BY s.table_schema COLLATE \"C\", s.table_name COLLATE \"C\"",
+        &[datasource.into(), version.into(), schemas.into(), names.into()],
+    )
+}
+
+fn read(sql: &str, args: &[DatumWithOid]) -> Result<Schema> {
+    let tables = query::read(sql, args, |row| {
+        Ok(Table {
+            name: TableName::new(row.must::<String>(1)?, row.must::<String>(2)?),
+            contract: serde_json::from_value::<_>(row.must::<JsonB>(3)?.0)?,
+            metadata: serde_json::from_value::<_>(row.must::<JsonB>(4)?.0)?,
+        })
+    })?;
     Ok(Schema { tables })
 }
 
@@ -133,10 +153,15 @@ pub fn visible_fingerprint(datasource: &str, version: &str) -> Result<String> {
 
 /// The part of a schema that exists for the current user.
 pub fn visible(schema: Schema) -> Schema {
+    access(schema.named_tables()).visible(schema)
+}
+
+/// What the current user may read of these tables.
+pub fn access(tables: impl IntoIterator<Item = TableName>) -> Access {
     if privilege::bypasses_row_security() {
-        return Access::All.visible(schema);
+        return Access::All;
     }
-    let reached = schema.named_tables().into_iter().filter_map(|table| {
+    let reached = tables.into_iter().filter_map(|table| {
         let access = match privilege::reach(&table.schema, &table.name) {
             Reach::Nothing => return None,
             Reach::Table => TableAccess::Whole,
@@ -146,16 +171,21 @@ pub fn visible(schema: Schema) -> Schema {
         };
         Some((table, access))
     });
-    Access::Tables(reached.collect()).visible(schema)
+    Access::Tables(reached.collect())
 }
 
 /// Names of the tables that a snapshot holds. For the extension's owner.
 pub fn tables(datasource: &str, version: &str) -> Result<Vec<TableName>> {
+    Ok(table_fingerprints(datasource, version)?.into_iter().map(|(table, _)| table).collect())
+}
+
+/// The tables that a snapshot holds, with the fingerprint of each. For the extension's owner.
+pub fn table_fingerprints(datasource: &str, version: &str) -> Result<Vec<(TableName, String)>> {
     query::read(
-        "SELECT table_schema, table_name FROM nl2sql.snapshot_table
+        "SELECT table_schema, table_name, fingerprint FROM nl2sql.snapshot_table
          WHERE datasource = $1 AND schema_version = $2",
         &[datasource.into(), version.into()],
-        |row| Ok(TableName::new(row.must::<String>(1)?, row.must::<String>(2)?)),
+        |row| Ok((TableName::new(row.must::<String>(1)?, row.must::<String>(2)?), row.must::<String>(3)?)),
     )
 }
 
@@ -184,20 +214,20 @@ pub fn live_version(datasource: &str, namespace: &str) -> Result<Option<String>>
     )
 }
 
-/// Removes the versions that are no longer kept: all but those that a pointer names, `replaced`, and
-/// the newest `keep`. For the extension's owner.
-pub fn retain(datasource: &str, replaced: Option<&str>, keep: i64) -> Result<()> {
-    let args: [DatumWithOid; 3] = [datasource.into(), replaced.into(), keep.into()];
+/// Removes the versions that are no longer kept: all but those that a pointer or a kept build names (the
+/// build just replaced is one) and the newest `keep`. For the extension's owner.
+pub fn retain(datasource: &str, keep: i64) -> Result<()> {
+    let args: [DatumWithOid; 2] = [datasource.into(), keep.into()];
     removing(|| {
         query::execute(
             "DELETE FROM nl2sql.snapshot s
              WHERE s.datasource = $1
-               AND s.schema_version IS DISTINCT FROM $2
-               AND NOT EXISTS (SELECT FROM nl2sql.pointer p
-                               WHERE p.datasource = $1 AND p.schema_version = s.schema_version)
+               AND s.schema_version NOT IN (
+                   SELECT p.schema_version FROM nl2sql.pointer p WHERE p.datasource = $1
+                   UNION SELECT b.schema_version FROM nl2sql.build b WHERE b.datasource = $1)
                AND s.schema_version NOT IN (
                    SELECT n.schema_version FROM nl2sql.snapshot n WHERE n.datasource = $1
-                   ORDER BY n.created_at DESC, n.schema_version COLLATE \"C\" DESC LIMIT $3)",
+                   ORDER BY n.created_at DESC, n.schema_version COLLATE \"C\" DESC LIMIT $2)",
             &args,
         )
     })

@@ -1,0 +1,87 @@
+//! `nl2sql_check`.
+
+use crate::pg::error::{OrRaise, Result};
+use crate::pg::{argument, datasource, drift, identity, namespace, preferred, snapshot, subtransaction};
+use nl2sql_core::diff::diff;
+use nl2sql_core::name::TableName;
+use nl2sql_core::schema::Schema;
+use pgrx::JsonB;
+use pgrx::prelude::*;
+use serde_json::{Value, json};
+
+type Row = (
+    name!(datasource, String),
+    name!(status, String),
+    name!(live_version, Option<String>),
+    name!(diff, Option<JsonB>),
+    name!(impact, Option<JsonB>),
+    name!(error, Option<String>),
+);
+
+#[pg_extern]
+fn nl2sql_check(
+    datasource: Option<&str>,
+) -> TableIterator<
+    'static,
+    (
+        name!(datasource, String),
+        name!(status, String),
+        name!(live_version, Option<String>),
+        name!(diff, Option<JsonB>),
+        name!(impact, Option<JsonB>),
+        name!(error, Option<String>),
+    ),
+> {
+    TableIterator::new(check(datasource).or_raise())
+}
+
+fn check(wanted: Option<&str>) -> Result<Vec<Row>> {
+    let names = match wanted {
+        None => datasource::names()?,
+        Some(name) => {
+            let name = argument::spoken("datasource", Some(name))?;
+            datasource::check_known(name)?;
+            vec![name.to_owned()]
+        }
+    };
+    let namespace = namespace::current()?;
+    names.into_iter().map(|name| check_one(name, &namespace)).collect()
+}
+
+/// Each on its own: one that cannot be checked does not keep the others from it.
+fn check_one(name: String, namespace: &str) -> Result<Row> {
+    let Some(live) = snapshot::live_version(&name, namespace)? else {
+        return Ok((name, "not_indexed".to_owned(), None, None, None, None));
+    };
+    Ok(match subtransaction::attempt(|| compare(&name, &live)) {
+        Ok(None) => (name, "unchanged".to_owned(), Some(live), None, None, None),
+        Ok(Some((diff, impact))) => {
+            (name, "drifted".to_owned(), Some(live), Some(JsonB(diff)), Some(JsonB(impact)), None)
+        }
+        Err(error) => (name, "failed".to_owned(), Some(live), None, None, Some(error.message)),
+    })
+}
+
+/// The diff and what it breaks, where the structure has drifted.
+fn compare(name: &str, live: &str) -> Result<Option<(Value, Value)>> {
+    snapshot::check_version(name, live)?;
+    let Some(stored) = identity::as_owner(|| datasource::load(name))? else {
+        return Err(datasource::unknown(name, &[]));
+    };
+    let before = snapshot::load_visible(name, live)?;
+    let now = snapshot::visible(drift::current(&stored)?.schema);
+    let found = diff(&before, &now);
+    if found.is_empty() {
+        return Ok(None);
+    }
+    let impact = json!({
+        // Verified queries come with curated content.
+        "verified_queries": [],
+        "preferred_tables": preferred::gone(name, &stored, &table_names(&before), &table_names(&now))?,
+    });
+    Ok(Some((found.render(name, live, None), impact)))
+}
+
+fn table_names(schema: &Schema) -> Vec<TableName> {
+    schema.tables.iter().map(|table| table.name.clone()).collect()
+}

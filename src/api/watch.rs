@@ -1,0 +1,20 @@
+//! `nl2sql_watch_ddl` and `nl2sql_unwatch_ddl`.
+
+use crate::pg::error::OrRaise;
+use crate::pg::{ddl, identity};
+use pgrx::prelude::*;
+
+#[pg_extern]
+fn nl2sql_watch_ddl() -> bool {
+    switch("nl2sql_watch_ddl()", true)
+}
+
+#[pg_extern]
+fn nl2sql_unwatch_ddl() -> bool {
+    switch("nl2sql_unwatch_ddl()", false)
+}
+
+fn switch(command: &str, on: bool) -> bool {
+    identity::check_writable(command);
+    identity::as_owner(|| ddl::watch(on)).or_raise()
+}

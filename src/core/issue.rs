@@ -1,0 +1,38 @@
+//! What a build could not read, and went on without.
+
+use crate::name::TableName;
+use serde::Serialize;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stage {
+    /// Reading the structure.
+    Reflect,
+    /// Counting rows.
+    Estimate,
+    /// Statistics of columns.
+    Profile,
+    /// Values of columns.
+    Values,
+}
+
+/// The message names things and states, never data.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Issue {
+    /// Relation key.
+    pub table: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub column: Option<String>,
+    pub stage: Stage,
+    pub message: String,
+}
+
+impl Issue {
+    pub fn table(table: &TableName, stage: Stage, message: impl Into<String>) -> Self {
+        Self { table: table.to_string(), column: None, stage, message: message.into() }
+    }
+
+    pub fn column(table: &TableName, column: &str, stage: Stage, message: impl Into<String>) -> Self {
+        Self { column: Some(column.to_owned()), ..Self::table(table, stage, message) }
+    }
+}

@@ -1,0 +1,39 @@
+//! Preferred tables: those that an option names. For callers who may read the options.
+
+use super::datasource::Datasource;
+use super::error::{Result, register_options};
+use super::query;
+use nl2sql_core::name::{TableName, means_table};
+
+/// Whether the current user may read the options of a datasource.
+pub fn options_readable(datasource: &str) -> Result<bool> {
+    let readable = query::read_one(
+        "SELECT true FROM nl2sql.datasource_setting WHERE datasource = $1",
+        &[datasource.into()],
+        |row| row.must::<bool>(1),
+    )?;
+    Ok(readable.is_some())
+}
+
+/// Preferred tables that `tables` does not hold, and the call that leaves them out.
+pub fn missing(datasource: &str, stored: &Datasource, tables: &[TableName]) -> (Vec<String>, String) {
+    let preferred = stored.options.preferred_tables.iter().cloned();
+    let (there, missing): (Vec<String>, Vec<String>) =
+        preferred.partition(|text| tables.iter().any(|table| means_table(text, table)));
+    if missing.is_empty() {
+        return Default::default();
+    }
+    let mut options = stored.stored_options.clone();
+    options["preferred_tables"] = there.into();
+    (missing, register_options(datasource, &options))
+}
+
+/// Preferred tables that were there `before` and are not `now`.
+pub fn gone(datasource: &str, stored: &Datasource, before: &[TableName], now: &[TableName]) -> Result<Vec<String>> {
+    if stored.options.preferred_tables.is_empty() || !options_readable(datasource)? {
+        return Ok(Vec::new());
+    }
+    let held = |tables: &[TableName], text: &String| tables.iter().any(|table| means_table(text, table));
+    let preferred = stored.options.preferred_tables.iter();
+    Ok(preferred.filter(|text| held(before, text) && !held(now, text)).cloned().collect())
+}

@@ -1,0 +1,134 @@
+//! What a table's author wrote runs, if at all, with the rights of the author.
+
+use nl2sql_tests::{Database, rows, sqlstate, text};
+use postgres::Client;
+use serde_json::{Value, json};
+
+/// A schema of an unprivileged role, made by it.
+fn authored(statements: &str) -> (Client, String) {
+    let database = Database::blank();
+    let role = database.role("author");
+    let mut client = database.connect();
+    client.batch_execute(&format!("CREATE SCHEMA s AUTHORIZATION {role}")).unwrap();
+    let statements = statements.replace("{role}", &role);
+    database.connect_as(&role).batch_execute(&format!("SET search_path = s; {statements}")).unwrap();
+    (client, role)
+}
+
+fn issues(client: &mut Client) -> Vec<(String, Option<String>, String)> {
+    let found = rows(client, "SELECT jsonb_array_elements(issues) AS issue FROM nl2sql_index('s')");
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    let issue = |row: &Value| (text(&row["issue"]["table"]).unwrap(), text(&row["issue"]["column"]), text(&row["issue"]["message"]).unwrap());
+    found.as_array().unwrap().iter().map(issue).collect()
+}
+
+const EVIL: &str = "
+    CREATE TABLE note (id int, word text); INSERT INTO note SELECT i, 'secret' || i FROM generate_series(1, 3) i;
+    CREATE FUNCTION rise(int) RETURNS int LANGUAGE plpgsql AS $$ BEGIN EXECUTE 'ALTER ROLE {role} SUPERUSER'; RETURN 1; END $$;
+    CREATE FUNCTION rise_if(int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN
+        IF (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN EXECUTE 'ALTER ROLE {role} SUPERUSER'; END IF; RETURN $1; END $$;
+    CREATE FUNCTION become(int) RETURNS int LANGUAGE plpgsql AS $$ BEGIN EXECUTE 'RESET ROLE'; EXECUTE 'SET SESSION AUTHORIZATION DEFAULT'; RETURN s.rise(1); END $$;
+    CREATE FUNCTION own(int) RETURNS int LANGUAGE plpgsql AS $$ BEGIN INSERT INTO s.note VALUES (99, 'written'); RETURN 1; END $$;
+    CREATE FUNCTION later() RETURNS boolean LANGUAGE sql AS $$ SELECT set_config('search_path', 's', false) IS NOT NULL AND set_config('nl2sql.max_versions', '1', false) IS NOT NULL $$;
+    CREATE FUNCTION tell(text) RETURNS text LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION USING MESSAGE = $1, DETAIL = $1, HINT = $1; END $$;
+    CREATE VIEW altering AS SELECT rise(id) AS a FROM note;
+    CREATE VIEW becoming AS SELECT become(id) AS a FROM note;
+    CREATE VIEW writing AS SELECT own(id) AS a FROM note;
+    CREATE VIEW sets AS SELECT later() AS a, id FROM note;
+    CREATE VIEW writable AS SELECT set_config('transaction_read_only', 'off', false) AS a FROM note;
+    CREATE VIEW telling AS SELECT tell(word) AS a FROM note;
+    CREATE VIEW casting AS SELECT word::date AS a, id FROM note;
+    CREATE VIEW notifying AS SELECT pg_notify('leak', word) IS NULL AS a FROM note;
+    CREATE DOMAIN checked AS int CHECK (rise_if(value) > 0);
+    CREATE TABLE generated (id checked, g int GENERATED ALWAYS AS (rise_if(id)) STORED); INSERT INTO generated VALUES (1), (2);
+    CREATE INDEX ON generated (rise_if(id));
+    CREATE TABLE policed (id int); INSERT INTO policed VALUES (1); ALTER TABLE policed ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+    CREATE POLICY p ON policed USING (rise(id) = 1);
+    CREATE TABLE virtual (id int CHECK (rise_if(id) > 0)); INSERT INTO virtual VALUES (1);
+    CREATE TYPE pair AS (a int, b int);
+    CREATE FUNCTION compare(pair, pair) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN PERFORM s.rise_if(1); RETURN ($1).a - ($2).a; END $$;
+    CREATE FUNCTION hash(pair) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RETURN s.rise_if(1); END $$;
+    CREATE FUNCTION hash(pair, bigint) RETURNS bigint LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RETURN s.rise_if(1); END $$;
+    CREATE FUNCTION equal(pair, pair) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RETURN s.rise_if(1) > 0; END $$;
+    CREATE OPERATOR === (LEFTARG = pair, RIGHTARG = pair, FUNCTION = equal);
+    CREATE TABLE paired (p pair); INSERT INTO paired VALUES ((1, 2)), ((2, 3))";
+
+#[test]
+fn nothing_happens_but_issues() {
+    let (mut client, role) = authored(EVIL);
+    // Only a superuser can make an operator class; it may belong to anyone.
+    client
+        .batch_execute(&format!(
+            "CREATE OPERATOR CLASS s.pair_hash DEFAULT FOR TYPE s.pair USING hash AS OPERATOR 1 s.===, FUNCTION 1 s.hash(s.pair), FUNCTION 2 s.hash(s.pair, bigint);
+             ALTER OPERATOR CLASS s.pair_hash USING hash OWNER TO {role}; LISTEN leak"
+        ))
+        .unwrap();
+    client.batch_execute("SELECT nl2sql_index('s')").unwrap(); // loads the library and its settings
+    let settings = "SELECT string_agg(name || setting, ',' ORDER BY name) FROM pg_settings WHERE name <> 'transaction_isolation'";
+    let before = text(&mut client, settings);
+    let mut found: Vec<_> = issues(&mut client).into_iter().map(|(table, column, _)| (table, column)).collect();
+    found.sort();
+    let table = |name: &str| (format!("s.{name}"), None);
+    assert_eq!(found, [
+        table("altering"), table("becoming"), ("s.casting".to_owned(), Some("a".to_owned())), table("policed"), table("telling"), table("writable"), table("writing"),
+    ]);
+    assert_eq!(text(&mut client, &format!("SELECT rolsuper FROM pg_roles WHERE rolname = '{role}'")).as_deref(), Some("false"));
+    assert_eq!(text(&mut client, "SELECT count(*) FROM s.note").as_deref(), Some("3"));
+    assert_eq!(text(&mut client, settings), before, "no setting outlives the reading");
+    assert_eq!(text(&mut client, "current_user").as_deref(), Some("postgres"));
+    assert!(client.notifications().is_empty());
+    // The other columns and tables are read.
+    let read = rows(&mut client, "SELECT t ->> 'name' AS name, t -> 'row_count' AS rows FROM jsonb_array_elements(nl2sql_snapshot('s') -> 'tables') t WHERE t ->> 'name' IN ('casting', 'generated', 'paired', 'sets', 'virtual') ORDER BY 1");
+    assert_eq!(read, json!([{"name": "casting", "rows": 3}, {"name": "generated", "rows": 2}, {"name": "paired", "rows": 2}, {"name": "sets", "rows": 3}, {"name": "virtual", "rows": 1}]));
+}
+
+#[test]
+fn issues_and_logs_quote_no_data() {
+    let (mut client, _) = authored(EVIL);
+    for (_, _, message) in issues(&mut client) {
+        assert!(!message.contains("secret"), "{message}");
+    }
+    let stored = text(&mut client, "SELECT issues FROM nl2sql.build ORDER BY id DESC LIMIT 1").unwrap();
+    assert!(stored.contains("22007") && !stored.contains("secret"), "{stored}");
+    let role = text(&mut client, "SELECT rolname FROM pg_roles WHERE rolname LIKE 'author%' LIMIT 1").unwrap();
+    client.batch_execute(&format!("SET ROLE {role}")).unwrap();
+    assert_eq!(sqlstate(&mut client, "SELECT issues FROM nl2sql.build"), "42501");
+}
+
+#[test]
+fn what_cannot_be_read_is_indexed_without_it() {
+    let (mut client, role) = authored(
+        "CREATE TABLE mine (id int); CREATE TABLE lost (a int, b text); INSERT INTO lost VALUES (1, 'x'); CREATE VIEW over_lost AS SELECT a, b FROM lost;
+         CREATE MATERIALIZED VIEW unfilled AS SELECT 1 AS a WITH NO DATA; CREATE VIEW slow AS SELECT pg_sleep(60) IS NULL AS a; CREATE VIEW divided AS SELECT 1 / (a - 1) AS a, a AS b FROM lost",
+    );
+    client
+        .batch_execute(&format!(
+            "ALTER TABLE s.lost OWNER TO postgres;
+             CREATE EXTENSION postgres_fdw; CREATE SERVER down FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '/nonexistent', dbname 'x');
+             CREATE USER MAPPING FOR {role} SERVER down OPTIONS (user 'x', password 'x'); GRANT USAGE ON FOREIGN SERVER down TO {role};
+             CREATE FOREIGN TABLE s.far (id int) SERVER down; ALTER FOREIGN TABLE s.far OWNER TO {role}; SET nl2sql.profile_timeout = '300ms'"
+        ))
+        .unwrap();
+    let found = issues(&mut client);
+    let message = |table: &str| found.iter().find(|issue| issue.0 == format!("s.{table}")).map(|issue| issue.2.as_str()).unwrap_or("");
+    assert!(message("over_lost").contains("42501"), "{found:?}");
+    assert!(message("unfilled").contains("55000"), "{found:?}");
+    assert!(message("slow").contains("nl2sql.profile_timeout"), "{found:?}");
+    assert!(message("far").contains("SQLSTATE"), "{found:?}");
+    assert_eq!((message("mine"), message("lost")), ("", ""));
+    let status = rows(&mut client, "SELECT status, entries > 10 AS whole FROM nl2sql_index('s')");
+    assert_eq!(status, json!([{"status": "unchanged", "whole": true}]));
+    assert_eq!(text(&mut client, "current_setting('statement_timeout')").as_deref(), Some("0"));
+}
+
+/// The limit on a table's reading leaves the limit on the statement as it was.
+#[test]
+fn the_statements_own_limit_still_ends_it() {
+    let (mut client, _) = authored("CREATE VIEW slow AS SELECT pg_sleep(60) IS NULL AS a; CREATE VIEW slow2 AS SELECT pg_sleep(60) IS NULL AS a; CREATE TABLE t (id int)");
+    client.batch_execute("SET statement_timeout = '700ms'; SET nl2sql.profile_timeout = '400ms'").unwrap();
+    assert_eq!(sqlstate(&mut client, "SELECT * FROM nl2sql_index('s')"), "57014");
+    client.batch_execute("SET nl2sql.profile_timeout = 0").unwrap();
+    assert_eq!(sqlstate(&mut client, "SELECT * FROM nl2sql_index('s')"), "57014");
+    client.batch_execute("SET statement_timeout = '60s'; SET nl2sql.profile_timeout = '100ms'; SELECT nl2sql_index('s')").unwrap();
+    assert_eq!(text(&mut client, "SELECT status FROM nl2sql_health('s')").as_deref(), Some("ok"));
+}
