@@ -1,4 +1,4 @@
--- What tests/bench.sh measures in the server: a made schema of 150 tables, indexed; then questions.
+-- What tests/bench.sh measures in the server: a made schema of 150 tables, indexed; then questions; then a big table.
 \set ON_ERROR_STOP 1
 \pset pager off
 SET client_min_messages = warning;
@@ -58,6 +58,68 @@ BEGIN
         started := clock_timestamp();
         PERFORM count(*) FROM nl2sql_mmr(asked);
         INSERT INTO public.bench_latency VALUES ('mmr', 'just asked', 1000 * extract(epoch FROM clock_timestamp() - started));
+    END LOOP;
+END
+$$;
+
+-- 1,000,000 rows of 20 columns: their statistics, against one scan that finds every column's least and greatest value.
+CREATE SCHEMA big;
+CREATE TABLE big.facts AS
+SELECT i AS id, i % 1000 AS customer, i % 7 AS kind, (i::bigint * 7919) % 1000003 AS code, i::bigint * 3 AS total,
+       (i % 100000)::numeric / 100 AS amount, (i % 977)::numeric(10, 2) AS price, random() AS ratio, (i % 365) * 1.5 AS score,
+       '2020-01-01'::date + i % 2000 AS day, '2020-01-01'::timestamptz + i * interval '1 minute' AS at, md5(i::text) AS hash,
+       'name ' || i % 5000 AS label, 'state ' || i % 12 AS state, CASE WHEN i % 3 = 0 THEN 'note ' || i END AS note,
+       '2021-01-01'::timestamp + (i % 100000) * interval '1 second' AS moment, (i % 50)::smallint AS small,
+       'city ' || i % 300 AS city, i % 90000 AS parent, i % 11 AS grade
+FROM generate_series(1, 1000000) AS i;
+ANALYZE big.facts;
+CREATE TABLE public.bench_profile (what text, seconds double precision);
+SELECT nl2sql_index('big');
+DO $$
+DECLARE
+    extremes text := (SELECT string_agg(format('min(%1$I), max(%1$I)', attname), ', ' ORDER BY attnum)
+                      FROM pg_attribute WHERE attrelid = 'big.facts'::regclass AND attnum > 0);
+    started timestamptz;
+    round integer;
+BEGIN
+    SET LOCAL max_parallel_workers_per_gather = 0;
+    SET LOCAL jit = off;
+    FOR round IN 1..3 LOOP
+        started := clock_timestamp();
+        EXECUTE format('SELECT %s FROM big.facts', extremes);
+        INSERT INTO public.bench_profile VALUES ('scan', extract(epoch FROM clock_timestamp() - started));
+        started := clock_timestamp();
+        PERFORM nl2sql_index('big');
+        INSERT INTO public.bench_profile VALUES ('index', extract(epoch FROM clock_timestamp() - started));
+    END LOOP;
+END
+$$;
+
+-- Drift, as health looks for it in a schema of 2,000 tables and 24,000 columns.
+CREATE SCHEMA many;
+DO $$
+BEGIN
+    FOR number IN 1..2000 LOOP
+        EXECUTE format('CREATE TABLE many.%I (id integer PRIMARY KEY, a text, b text NOT NULL, c integer, d numeric(10, 2),
+                        e timestamptz, f date, g varchar(20), h boolean, i integer, j integer, parent integer %s)',
+                       'table_' || number,
+                       CASE WHEN number > 1 THEN format('REFERENCES many.%I', 'table_' || number - 1) ELSE '' END);
+        IF number % 500 = 0 THEN
+            COMMIT;
+        END IF;
+    END LOOP;
+END
+$$;
+SELECT nl2sql_index('many');
+CREATE TABLE public.bench_health (ms double precision);
+DO $$
+DECLARE
+    started timestamptz;
+BEGIN
+    FOR round IN 1..7 LOOP
+        started := clock_timestamp();
+        PERFORM nl2sql_health('many');
+        INSERT INTO public.bench_health VALUES (1000 * extract(epoch FROM clock_timestamp() - started));
     END LOOP;
 END
 $$;

@@ -4,7 +4,7 @@ use crate::pg::argument::{self, TextArray};
 use crate::pg::error::{Error, OrRaise, Result};
 use crate::pg::{datasource, description, drift, identity, lease, snapshot};
 use nl2sql_core::description::Override;
-use nl2sql_core::name::find_table;
+use nl2sql_core::name::find_table_or_bare;
 use nl2sql_core::schema::Table;
 use pgrx::prelude::*;
 
@@ -42,7 +42,7 @@ fn describe(
     // What takes something back may name what is no longer there.
     let taken_back = description.is_none() && words.is_empty();
     let now = snapshot::visible(drift::current(&stored)?.schema);
-    let table = find_table(wanted, now.tables.iter().map(|table| &table.name)).cloned();
+    let table = find_table_or_bare(wanted, now.tables.iter().map(|table| &table.name)).cloned();
     let table = match table {
         Some(table) => table,
         None => identity::as_owner(|| described_before(name, wanted, taken_back))?.ok_or_else(|| {
@@ -73,5 +73,5 @@ fn described_before(name: &str, wanted: &str, taken_back: bool) -> Result<Option
         return Ok(None);
     }
     let described = description::load(name)?;
-    Ok(find_table(wanted, described.iter().map(|given| &given.table)).cloned())
+    Ok(find_table_or_bare(wanted, described.iter().map(|given| &given.table)).cloned())
 }

@@ -2,7 +2,7 @@
 
 use crate::pg::datasource::{self, Datasource};
 use crate::pg::error::{OrRaise, Result, call, register_options, register_schemas};
-use crate::pg::{argument, drift, identity, namespace, preferred, privilege, query, settings, snapshot};
+use crate::pg::{argument, drift, identity, namespace, preferred, query, settings, snapshot};
 use nl2sql_core::health::{self, Calls, Observed, Verdict};
 use nl2sql_core::name::TableName;
 use nl2sql_core::scope::Unmatched;
@@ -12,6 +12,8 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 const HEALTH: &str = include_str!("../../sql/search/health.sql");
+const GONE: &str = "SELECT name FROM unnest($1) WITH ORDINALITY AS s (name, place)
+    WHERE name NOT IN (SELECT nspname::text FROM pg_namespace) ORDER BY place";
 const RENAMED: &str = include_str!("../../sql/search/renamed.sql");
 
 /// A datasource and its live build, as the caller sees them.
@@ -151,12 +153,12 @@ fn look(stored: &Datasource, version: &str, observed: &mut Observed, calls: &mut
 /// Schemas that are not there, each with the one that holds most of its tables now, which it was
 /// probably renamed to.
 fn schemas_missing(stored: &Datasource, tables: &[TableName]) -> Result<Vec<(String, Option<String>)>> {
-    let gone = stored.schemas.iter().filter(|schema| privilege::schema_oid(schema).is_none());
-    gone.map(|schema| {
+    let gone = query::read(GONE, &[stored.schemas.clone().into()], |row| row.must::<String>(1))?;
+    gone.into_iter().map(|schema| {
         let held: Vec<String> =
-            tables.iter().filter(|table| table.schema == *schema).map(|table| table.name.clone()).collect();
+            tables.iter().filter(|table| table.schema == schema).map(|table| table.name.clone()).collect();
         let renamed = query::read_one(RENAMED, &[held.into(), stored.schemas.clone().into()], |row| row.must(1))?;
-        Ok((schema.clone(), renamed))
+        Ok((schema, renamed))
     })
     .collect()
 }

@@ -53,6 +53,8 @@ pub struct About {
     pub description: Option<String>,
     pub domains: Vec<String>,
     pub sample_questions: Vec<String>,
+    /// Whether texts may quote values (`sample_values`); metadata holds those that the snapshot holds.
+    pub quote_values: bool,
 }
 
 /// What a role must be able to read for an entry to exist for it.
@@ -77,7 +79,7 @@ pub struct Chunk {
 
 /// All chunks of a snapshot, in a fixed order.
 pub fn chunks(about: &About, schema_version: &str, schema: &Schema) -> Vec<Chunk> {
-    let cutter = Cutter { datasource: &about.name, schema_version };
+    let cutter = Cutter { datasource: &about.name, schema_version, quote_values: about.quote_values };
     let mut chunks = vec![cutter.datasource(about)];
     let mut asked = HashSet::new();
     for question in about.sample_questions.iter().map(|question| question.trim()) {
@@ -96,6 +98,7 @@ pub fn chunks(about: &About, schema_version: &str, schema: &Schema) -> Vec<Chunk
 struct Cutter<'a> {
     datasource: &'a str,
     schema_version: &'a str,
+    quote_values: bool,
 }
 
 impl Cutter<'_> {
@@ -172,7 +175,8 @@ impl Cutter<'_> {
         }
         let place = format!("{key}.{}", quote_identifier(&column.name));
         let reads = Reads::Columns(table.name.clone(), vec![column.name.clone()]);
-        self.chunk(ChunkType::Column, Some(&place), column_text(table, column, metadata), fields, reads)
+        let text = column_text(table, column, metadata, self.quote_values);
+        self.chunk(ChunkType::Column, Some(&place), text, fields, reads)
     }
 
     fn relationship(&self, table: &Table, key: &ForeignKeyContract, metadata: &ForeignKeyMetadata) -> Chunk {
@@ -217,6 +221,7 @@ mod tests {
             description: Some("What is sold".into()),
             domains: vec!["retail".into()],
             sample_questions: vec!["Who buys?".into(), " ".into(), "Who buys? ".into(), "How much?".into()],
+            quote_values: false,
         }
     }
 
@@ -266,10 +271,28 @@ mod tests {
     }
 
     #[test]
-    fn values_are_not_in_the_text() {
+    fn values_are_in_the_text_only_where_they_may_be() {
         for chunk in chunks(&about(), "v1", &schema()) {
             assert!(!chunk.text.contains("closed"), "{}", chunk.text);
         }
+        let about = About { quote_values: true, ..about() };
+        let quoting: Vec<String> =
+            chunks(&about, "v1", &schema()).into_iter().map(|chunk| chunk.text).filter(|text| text.contains("closed")).collect();
+        assert_eq!(quoting, ["state of orders (shop.orders.state, shop.state). Values: open, closed."]);
+    }
+
+    #[test]
+    fn the_range_of_what_is_measured_is_in_the_text() {
+        let mut schema = schema();
+        for (place, data_type) in [(0, "integer"), (1, "integer"), (2, "numeric(10,2)")] {
+            schema.tables[1].contract.columns[place].data_type = data_type.into();
+            let statistics = &mut schema.tables[1].metadata.columns[place].statistics;
+            statistics.clear();
+            statistics.extend([("min".to_owned(), json!("1.5")), ("max".to_owned(), json!("9"))]);
+        }
+        let texts: Vec<String> = chunks(&about(), "v1", &schema).into_iter().map(|chunk| chunk.text).collect();
+        let ranged: Vec<&String> = texts.iter().filter(|text| text.contains("1.5")).collect();
+        assert_eq!(ranged, ["state of orders (shop.orders.state, numeric). From 1.5 to 9."], "keys are not measured");
     }
 
     #[test]

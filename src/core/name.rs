@@ -113,6 +113,18 @@ pub fn means_table(text: &str, table: &TableName) -> bool {
         }
 }
 
+/// The one table among `known` that a caller means by `text`, which may be a bare name where only one
+/// table has it.
+pub fn find_table_or_bare<'a>(
+    text: &str,
+    known: impl Iterator<Item = &'a TableName> + Clone,
+) -> Option<&'a TableName> {
+    find_table(text, known.clone()).or_else(|| {
+        let mut meant = known.filter(|table| means_table(text, table));
+        meant.next().filter(|_| meant.next().is_none())
+    })
+}
+
 /// The one table among `known` that a caller means by `text`: its relation key to the letter, else
 /// the name that SQL would read in it, else the bare `schema.table` without quotes.
 pub fn find_table<'a>(
@@ -198,5 +210,9 @@ mod tests {
         assert_eq!(find_table("C.ALBUM", known.iter()), Some(&known[1]));
         assert_eq!(find_table("d.Track", known.iter()), Some(&known[2]));
         assert_eq!(find_table("d.\"track\"", known.iter()), None);
+        assert_eq!(find_table_or_bare("Track", known.iter()), Some(&known[2]));
+        assert_eq!(find_table_or_bare("\"Album\"", known.iter()), Some(&known[0]));
+        let twice = [TableName::new("c", "t"), TableName::new("d", "t")];
+        assert_eq!(find_table_or_bare("t", twice.iter()), None);
     }
 }

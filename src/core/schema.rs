@@ -151,6 +151,19 @@ impl Table {
         self.contract.columns.iter().zip(&self.metadata.columns)
     }
 
+    /// Whether a column holds a quantity or a point in time, whose range says something: a number, a date
+    /// or a time that is part of no key.
+    pub fn measures(&self, column: &ColumnContract) -> bool {
+        const MEASURED: [&str; 11] = [
+            "smallint", "integer", "bigint", "numeric", "real", "double precision", "money", "date", "time",
+            "timestamp", "interval",
+        ];
+        let in_key = column.primary_key
+            || self.contract.foreign_keys.iter().any(|key| key.columns.contains(&column.name));
+        let data_type = column.data_type.split('(').next().unwrap_or_default().trim_end();
+        !in_key && MEASURED.iter().any(|known| data_type == *known || data_type.starts_with(&format!("{known} ")))
+    }
+
     /// Foreign keys with their metadata.
     pub fn foreign_keys(&self) -> impl Iterator<Item = (&ForeignKeyContract, &ForeignKeyMetadata)> {
         self.contract.foreign_keys.iter().zip(&self.metadata.foreign_keys)

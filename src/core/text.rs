@@ -6,6 +6,10 @@ use crate::chunk::About;
 use crate::name::quote_identifier;
 use crate::schema::{Cardinality, ColumnContract, ColumnMetadata, ForeignKeyContract, ForeignKeyMetadata, Table};
 use crate::words::split_identifier;
+use serde_json::Value;
+
+/// The model reads 256 tokens.
+const MOST_VALUES: usize = 20;
 
 /// Description, then the name where the description does not say it already: a name in front draws
 /// every question that uses the same common word (`support`).
@@ -49,8 +53,13 @@ pub fn table_text(table: &Table) -> String {
     text
 }
 
-/// `quantity of invoice line (chinook."InvoiceLine"."Quantity", integer). How many were sold.`
-pub fn column_text(table: &Table, column: &ColumnContract, metadata: &ColumnMetadata) -> String {
+/// `quantity of invoice line (chinook."InvoiceLine"."Quantity", integer). How many were sold. From 1 to 9.`
+pub fn column_text(
+    table: &Table,
+    column: &ColumnContract,
+    metadata: &ColumnMetadata,
+    quote_values: bool,
+) -> String {
     let mut text = format!(
         "{} of {} ({}.{}, {}).",
         name_in_words(&column.name),
@@ -65,7 +74,20 @@ pub fn column_text(table: &Table, column: &ColumnContract, metadata: &ColumnMeta
     if !metadata.synonyms.is_empty() {
         text = format!("{text} Also: {}.", metadata.synonyms.join(", "));
     }
+    if let (Some(min), Some(max)) = (statistic(metadata, "min"), statistic(metadata, "max"))
+        && table.measures(column)
+    {
+        text = format!("{text} From {min} to {max}.");
+    }
+    if let (true, Some(Value::Array(values))) = (quote_values, metadata.statistics.get("values")) {
+        let values: Vec<&str> = values.iter().filter_map(Value::as_str).take(MOST_VALUES).collect();
+        text = format!("{text} Values: {}.", values.join(", "));
+    }
     text
+}
+
+fn statistic<'a>(metadata: &'a ColumnMetadata, name: &str) -> Option<&'a str> {
+    metadata.statistics.get(name).and_then(Value::as_str)
 }
 
 /// `Each invoice line refers to one invoice by invoice id = invoice invoice id. One invoice, many

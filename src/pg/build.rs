@@ -117,7 +117,7 @@ pub fn build(datasource: &Datasource) -> Result<Outcome> {
 
 /// What the datasource says of itself; one without a description has its schema's comment.
 fn described(datasource: &Datasource) -> Result<About> {
-    let mut about = datasource.about.clone();
+    let mut about = About { quote_values: datasource.options.sample_values, ..datasource.about.clone() };
     if let (None, [schema]) = (&about.description, datasource.schemas.as_slice()) {
         about.description = query::read_one(
             "SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE nspname = $1",

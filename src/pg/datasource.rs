@@ -64,6 +64,7 @@ pub fn load(name: &str) -> Result<Option<Datasource>> {
                 description: row.get(2)?,
                 domains: row.must(3)?,
                 sample_questions: row.must(4)?,
+                quote_values: false,
             };
             Ok((row.must::<i32>(1)?, about, row.must::<Vec<String>>(5)?, row.must::<JsonB>(6)?.0))
         },

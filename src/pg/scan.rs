@@ -269,6 +269,9 @@ impl Column {
 
     /// SAFETY: in the context in which the rows were read, since printing runs a function of the type.
     unsafe fn finish(self, rows: u64) -> Statistics {
+        if rows == 0 {
+            return Statistics::default();
+        }
         let print = |number: Datum| unsafe { output(self.base, number) };
         let extremes = match self.kind {
             Kind::Whole { width, extremes } => {

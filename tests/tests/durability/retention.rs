@@ -43,6 +43,7 @@ fn snapshots_are_kept_by_pointer_by_replacement_and_by_age() {
     assert_eq!(kept(&mut client), set([&second, &third, &fourth, &fifth]), "the replaced one is not among the newest");
     let sixth = version(&mut client, "six");
     assert_eq!(kept(&mut client), set([&fourth, &fifth, &sixth]));
+    client.batch_execute("SELECT pg_sleep(1.1)").expect("the next second, which the version's name tells");
     let again = version(&mut client, "one");
     assert_ne!(again, first, "a version that went is stored anew");
     assert_eq!(again.split('_').nth(1), first.split('_').nth(1), "with the hash that it had");

@@ -5,6 +5,9 @@ use nl2sql_tests::{Database, rows, text};
 use postgres::Client;
 use serde_json::{Value, json};
 
+/// Tables that hold what users and DDL leave, which no build writes here.
+const UNTOUCHED: [&str; 3] = ["nl2sql.ddl", "nl2sql.description", "nl2sql.diff"];
+
 /// Where each row of the extension's tables lies and which transaction wrote it: a row that was
 /// written again, even with the same values, lies elsewhere.
 fn versions_of_rows(client: &mut Client) -> Vec<(String, Value)> {
@@ -19,7 +22,7 @@ fn versions_of_rows(client: &mut Client) -> Vec<(String, Value)> {
     for table in tables {
         let name = table["name"].as_str().expect("a name").to_owned();
         let found = rows(client, &format!("SELECT ctid, xmin, xmax FROM {name} ORDER BY ctid"));
-        assert_ne!(found, json!([]), "{name} holds rows");
+        assert_eq!(found == json!([]), UNTOUCHED.contains(&name.as_str()), "{name} holds rows: {found}");
         versions.push((name, found));
     }
     versions

@@ -1,0 +1,135 @@
+//! Watching DDL, and describing what has no comment.
+
+use nl2sql_tests::{Cluster, Database, error, rows, sqlstate, text};
+use postgres::Client;
+use serde_json::json;
+
+fn touched(client: &mut Client) -> bool {
+    text(client, "SELECT ddl_touched_at IS NOT NULL FROM nl2sql.datasources WHERE datasource = 's'").as_deref() == Some("true")
+}
+
+fn forget(client: &mut Client) {
+    client.batch_execute("DELETE FROM nl2sql.ddl").unwrap();
+}
+
+#[test]
+fn ddl_is_noted_while_it_is_watched() {
+    let mut client = Database::blank().connect();
+    client.batch_execute("CREATE SCHEMA s; CREATE TABLE s.a (id int); SELECT nl2sql_index('s'); ALTER TABLE s.a ADD b int").unwrap();
+    assert!(!touched(&mut client), "not asked for");
+    assert_eq!(text(&mut client, "nl2sql_watch_ddl()").as_deref(), Some("true"));
+    assert_eq!(text(&mut client, "nl2sql_watch_ddl()").as_deref(), Some("false"));
+    for statement in [
+        "ALTER TABLE s.a ADD c int", "CREATE TABLE s.b (id int)", "DROP TABLE s.b", "COMMENT ON TABLE s.a IS 'x'", "CREATE INDEX i ON s.a (c)", "DROP INDEX s.i",
+        "CREATE VIEW s.v AS SELECT 1 AS a", "ALTER TABLE s.a DROP COLUMN c", "DROP VIEW s.v", "ALTER SCHEMA s RENAME TO t; ALTER SCHEMA t RENAME TO s",
+        "DROP SCHEMA s CASCADE", "CREATE SCHEMA s; CREATE TABLE s.a (id int)",
+    ] {
+        forget(&mut client);
+        client.batch_execute(statement).unwrap();
+        assert!(touched(&mut client), "{statement}");
+    }
+    forget(&mut client);
+    client.batch_execute("CREATE SCHEMA elsewhere; CREATE TABLE elsewhere.t (id int); CREATE TEMP TABLE a (id int); INSERT INTO s.a VALUES (1); DROP SCHEMA elsewhere CASCADE").unwrap();
+    assert!(!touched(&mut client));
+    // Once a transaction and schema; what is rolled back is not there; a build keeps the last.
+    client.batch_execute("BEGIN; ALTER TABLE s.a ADD d int; ALTER TABLE s.a ADD e int; COMMIT; BEGIN; DROP TABLE s.a; ROLLBACK").unwrap();
+    assert_eq!(rows(&mut client, "SELECT table_schema, command FROM nl2sql.ddl"), json!([{"table_schema": "s", "command": "ALTER TABLE"}]));
+    client.batch_execute("CREATE VIEW s.w AS SELECT 1 AS a").unwrap();
+    client.batch_execute("SELECT nl2sql_index('s')").unwrap();
+    assert_eq!(rows(&mut client, "SELECT command FROM nl2sql.ddl"), json!([{"command": "CREATE VIEW"}]));
+    assert_eq!(text(&mut client, "nl2sql_unwatch_ddl()").as_deref(), Some("true"));
+    assert_eq!(text(&mut client, "nl2sql_unwatch_ddl()").as_deref(), Some("false"));
+    forget(&mut client);
+    client.batch_execute("CREATE TABLE s.z (id int)").unwrap();
+    assert!(!touched(&mut client));
+}
+
+#[test]
+fn it_never_makes_a_statement_fail_or_wait() {
+    let database = Database::blank();
+    let role = database.role("author");
+    let (mut client, mut other) = (database.connect(), database.connect());
+    client.batch_execute(&format!("CREATE SCHEMA s AUTHORIZATION {role}; CREATE TABLE s.a (id int); SELECT nl2sql_index('s'); SELECT nl2sql_watch_ddl()")).unwrap();
+    // An ordinary role, beside another transaction that has touched the schema and not ended, and one that holds the lease.
+    client.batch_execute("BEGIN; CREATE TABLE s.b (id int)").unwrap();
+    other.batch_execute("BEGIN; SELECT nl2sql_index('s')").unwrap();
+    let mut author = database.connect_as(&role);
+    author.batch_execute("SET statement_timeout = '20s'; CREATE TABLE s.c (id int); DROP TABLE s.c").unwrap();
+    client.batch_execute("COMMIT").unwrap();
+    other.batch_execute("ROLLBACK").unwrap();
+    // Whatever keeps the note from being written.
+    client.batch_execute("CREATE FUNCTION public.no() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no'; END $$; CREATE TRIGGER no BEFORE INSERT ON nl2sql.ddl EXECUTE FUNCTION public.no()").unwrap();
+    author.batch_execute("CREATE TABLE s.d (id int); DROP TABLE s.d; CREATE TEMP TABLE t (id int)").unwrap();
+    assert_eq!(sqlstate(&mut author, "SELECT nl2sql_watch_ddl()"), "42501");
+    assert_eq!(sqlstate(&mut author, "SELECT nl2sql_unwatch_ddl()"), "42501");
+    assert_eq!(rows(&mut author, "SELECT * FROM nl2sql.ddl"), json!([]));
+}
+
+#[test]
+fn it_goes_with_the_extension() {
+    let cluster = Cluster::start(&[]);
+    let database = cluster.database();
+    let mut client = database.connect();
+    client.batch_execute("SELECT nl2sql_watch_ddl(); DROP EXTENSION nl2sql; CREATE TABLE t (id int)").unwrap();
+    assert_eq!(text(&mut client, "SELECT count(*) FROM pg_event_trigger").as_deref(), Some("0"));
+}
+
+#[test]
+fn descriptions_go_before_comments() {
+    let database = Database::demo();
+    let mut client = database.connect();
+    let described = |client: &mut Client, table: &str, column: &str| -> (Option<String>, Option<String>) {
+        let table_of = format!("SELECT t FROM jsonb_array_elements(nl2sql_snapshot('chinook') -> 'tables') t WHERE t ->> 'name' = '{table}'");
+        (
+            text(client, &format!("SELECT t ->> 'description' FROM ({table_of}) AS x (t)")),
+            text(client, &format!("SELECT c ->> 'description' || ' ' || (c ->> 'synonyms') FROM ({table_of}) AS x (t), jsonb_array_elements(t -> 'columns') c WHERE c ->> 'name' = '{column}'")),
+        )
+    };
+    let before = described(&mut client, "album", "title");
+    client
+        .batch_execute(
+            "SELECT nl2sql_describe('chinook', 'chinook.album', ' A long player ');
+             SELECT nl2sql_describe('chinook', 'Chinook.ALBUM', 'What the cover says', 'title', synonyms => '{disc,longplay}')",
+        )
+        .unwrap();
+    assert_eq!(described(&mut client, "album", "title"), before, "from the next build on");
+    client.batch_execute("SELECT nl2sql_index('chinook')").unwrap();
+    let after = described(&mut client, "album", "title");
+    assert_eq!(after, (Some("A long player".into()), Some("What the cover says [\"disc\", \"longplay\"]".into())));
+    let entry = "SELECT count(*) FROM nl2sql.entry WHERE text LIKE '%What the cover says%longplay%'";
+    assert_eq!(text(&mut client, entry).as_deref(), Some("1"));
+    // Synonyms beside the comment, then nothing: the comment again.
+    client.batch_execute("SELECT nl2sql_describe('chinook', 'chinook.album', NULL, 'title', '{disc}'); SELECT nl2sql_describe('chinook', 'chinook.album', ' '); SELECT nl2sql_index('chinook')").unwrap();
+    assert_eq!(described(&mut client, "album", "title").1.unwrap(), "Name printed on the record [\"disc\"]");
+    client.batch_execute("SELECT nl2sql_describe('chinook', 'chinook.album', NULL, 'title'); SELECT nl2sql_index('chinook')").unwrap();
+    assert_eq!(described(&mut client, "album", "title"), before);
+    assert_eq!(text(&mut client, "SELECT count(*) FROM nl2sql.description").as_deref(), Some("0"));
+    // One of a table that is gone can be taken back.
+    client.batch_execute("SELECT nl2sql_describe('chinook', 'chinook.genre', 'x'); ALTER TABLE chinook.genre RENAME TO style; SELECT nl2sql_index('chinook'); SELECT nl2sql_describe('chinook', 'chinook.genre', NULL)").unwrap();
+    assert_eq!(text(&mut client, "SELECT count(*) FROM nl2sql.description").as_deref(), Some("0"));
+}
+
+#[test]
+fn describing_what_is_not_there() {
+    let database = Database::demo();
+    let role = database.role("curator");
+    let mut client = database.connect();
+    for (call, code) in [
+        ("NULL, 'chinook.album', 'x'", "22004"), ("'chinook', NULL, 'x'", "22004"), ("'nobody', 'chinook.album', 'x'", "42704"), ("'chinook', 'chinook.albm', 'x'", "42704"),
+        ("'chinook', 'webshop.orders', 'x'", "42704"), ("'chinook', 'chinook.album', 'x', 'titel'", "42704"), ("'chinook', 'chinook.album', NULL, NULL, '{a}'", "22023"),
+        ("'chinook', 'chinook.album', 'x', 'title', '{a,NULL}'", "22004"), ("'chinook', ' ', 'x'", "22023"), ("'chinook', 'chinook.albm', NULL", "42704"),
+    ] {
+        assert_eq!(sqlstate(&mut client, &format!("SELECT nl2sql_describe({call})")), code, "{call}");
+    }
+    assert!(error(&mut client, "SELECT nl2sql_describe('chinook', 'chinook.albm', 'x')").hint().unwrap().contains("chinook.album"));
+    assert!(error(&mut client, "SELECT nl2sql_describe('chinook', 'chinook.album', 'x', 'titel')").hint().unwrap().contains("\"title\""));
+    // A role that may describe, of what it may read.
+    client.batch_execute(&format!("GRANT EXECUTE ON FUNCTION nl2sql_describe TO {role}; GRANT USAGE ON SCHEMA chinook TO {role}; GRANT SELECT ON chinook.album TO {role}")).unwrap();
+    let mut curator = database.connect_as(&role);
+    curator.batch_execute("SELECT nl2sql_describe('chinook', 'chinook.album', 'mine')").unwrap();
+    let hidden = error(&mut curator, "SELECT nl2sql_describe('chinook', 'chinook.artist', 'x')");
+    assert_eq!(hidden.code().code(), "42704");
+    assert!(!format!("{hidden:?}").contains("track"));
+    let mut reader = database.connect_as(&database.role("reader"));
+    assert_eq!(sqlstate(&mut reader, "SELECT nl2sql_describe('chinook', 'chinook.album', 'x')"), "42501");
+}
