@@ -263,7 +263,35 @@ COMMENT ON COLUMN nl2sql.entry.text_hash IS 'SHA-256 of the text';
 COMMENT ON COLUMN nl2sql.entry.metadata IS 'what a search returns beside the text';
 COMMENT ON COLUMN nl2sql.entry.embedding IS 'vector of the text';
 
+-- Apart from the entries, whose texts and metadata would make reading every row of a build several times slower.
+CREATE TABLE nl2sql.document (
+    build bigint NOT NULL REFERENCES nl2sql.build (id) ON DELETE CASCADE,
+    datasource text NOT NULL,
+    relation integer,
+    place smallint NOT NULL,
+    columns text[],
+    length integer NOT NULL,
+    words tsvector NOT NULL,
+    known_values text[],
+    embedding vector NOT NULL
+);
+ALTER TABLE nl2sql.document ALTER COLUMN embedding SET STORAGE PLAIN;
+CREATE INDEX document_build_idx ON nl2sql.document (build, relation);
+CREATE INDEX document_values_idx ON nl2sql.document (build) WHERE known_values IS NOT NULL;
+COMMENT ON TABLE nl2sql.document IS 'what retrieval and routing rank by: a row per table, column, sample question and datasource';
+COMMENT ON COLUMN nl2sql.document.build IS 'build_id';
+COMMENT ON COLUMN nl2sql.document.datasource IS 'the datasource';
+COMMENT ON COLUMN nl2sql.document.relation IS 'the table; null: the datasource as a whole, or a sample question';
+COMMENT ON COLUMN nl2sql.document.place IS 'a column''s place in its table''s snapshot, from 1 on; 0: not a column';
+COMMENT ON COLUMN nl2sql.document.columns IS 'columns that the row speaks of';
+COMMENT ON COLUMN nl2sql.document.length IS 'number of words, repeated ones counted';
+COMMENT ON COLUMN nl2sql.document.words IS 'stems of names, comments and synonyms';
+COMMENT ON COLUMN nl2sql.document.known_values IS 'values that the column is known to have';
+COMMENT ON COLUMN nl2sql.document.embedding IS 'vector of the entry';
+
 -- pgvector's own, for roles that may not use the schema it is in.
+CREATE OPERATOR nl2sql.<#> (LEFTARG = vector, RIGHTARG = vector, FUNCTION = vector_negative_inner_product, COMMUTATOR = OPERATOR(nl2sql.<#>));
+COMMENT ON OPERATOR nl2sql.<#> (vector, vector) IS 'negative inner product';
 CREATE OPERATOR nl2sql.<=> (LEFTARG = vector, RIGHTARG = vector, FUNCTION = cosine_distance, COMMUTATOR = OPERATOR(nl2sql.<=>));
 COMMENT ON OPERATOR nl2sql.<=> (vector, vector) IS 'cosine distance';
 
@@ -368,6 +396,22 @@ CREATE POLICY visible ON nl2sql.entry FOR SELECT
         END);
 GRANT SELECT ON nl2sql.entry TO PUBLIC;
 
+ALTER TABLE nl2sql.document ENABLE ROW LEVEL SECURITY;
+CREATE POLICY visible ON nl2sql.document FOR SELECT
+    USING (
+        CASE
+        WHEN relation IS NULL THEN
+            datasource IN (SELECT d.name FROM nl2sql.datasource d)
+        ELSE
+            relation IN (SELECT r.id FROM nl2sql.relation r
+                         WHERE nl2sql.table_access(r.table_schema, r.table_name) = 2)
+            OR (columns <> '{}'
+                AND NOT EXISTS (SELECT FROM unnest(columns) AS c (column_name)
+                                WHERE (document.relation, c.column_name) NOT IN
+                                      (SELECT rc.relation, rc.column_name FROM nl2sql.readable_column rc)))
+        END);
+GRANT SELECT ON nl2sql.document TO PUBLIC;
+
 --------------------------------------------------------------------------------------------------
 -- Functions: registering
 --
@@ -434,19 +478,19 @@ GRANT SELECT ON nl2sql.datasource_setting TO PUBLIC;
 
 --------------------------------------------------------------------------------------------------
 -- Watching DDL, off until nl2sql_watch_ddl(). A statement pays an insert for each datasource's schema
--- that it is the first in its transaction to touch, waits for nobody and never fails by it.
+-- that it touches, waits for nobody and never fails by it.
 --------------------------------------------------------------------------------------------------
 
 CREATE TABLE nl2sql.ddl (
     table_schema text NOT NULL,
     command text NOT NULL,
-    touched_at timestamptz NOT NULL DEFAULT now()
+    touched_at timestamptz NOT NULL DEFAULT clock_timestamp()
 );
 CREATE INDEX ddl_table_schema_idx ON nl2sql.ddl (table_schema, touched_at);
 COMMENT ON TABLE nl2sql.ddl IS 'when DDL touched the schemas of datasources, while nl2sql_watch_ddl() is on';
 COMMENT ON COLUMN nl2sql.ddl.table_schema IS 'schema that was touched, unquoted';
-COMMENT ON COLUMN nl2sql.ddl.command IS 'first command of the transaction that touched it';
-COMMENT ON COLUMN nl2sql.ddl.touched_at IS 'when that transaction began';
+COMMENT ON COLUMN nl2sql.ddl.command IS 'command that touched it';
+COMMENT ON COLUMN nl2sql.ddl.touched_at IS 'when it ran';
 ALTER TABLE nl2sql.ddl ENABLE ROW LEVEL SECURITY;
 CREATE POLICY visible ON nl2sql.ddl FOR SELECT
     USING (has_function_privilege('nl2sql_register(text,text[],text,text[],text[],jsonb)'::regprocedure, 'EXECUTE'));
@@ -457,22 +501,29 @@ CREATE FUNCTION nl2sql.note_ddl() RETURNS event_trigger
     AS $$
 DECLARE
     touched text[];
+    watched text[] := ARRAY(SELECT unnest(s.schemas) FROM nl2sql.datasource_setting s);
 BEGIN
     IF TG_EVENT = 'sql_drop' THEN
-        touched := ARRAY(SELECT DISTINCT CASE WHEN o.object_type = 'schema' THEN o.object_name ELSE o.schema_name END
+        touched := ARRAY(SELECT CASE WHEN o.object_type = 'schema' THEN o.object_name ELSE o.schema_name END
                          FROM pg_event_trigger_dropped_objects() o);
     ELSE
         -- A schema's own identity is its name as SQL quotes it.
-        touched := ARRAY(SELECT DISTINCT CASE WHEN c.object_type = 'schema' THEN (parse_ident(c.object_identity))[1]
-                                              ELSE c.schema_name END
+        touched := ARRAY(SELECT CASE WHEN c.object_type = 'schema' THEN (parse_ident(c.object_identity))[1]
+                                     ELSE c.schema_name END
                          FROM pg_event_trigger_ddl_commands() c);
+        -- What was renamed or moved is told of by its new name alone: the old one is missing.
+        IF TG_TAG = 'ALTER SCHEMA' THEN
+            touched := touched || ARRAY(SELECT w FROM unnest(watched) w WHERE w NOT IN (SELECT n.nspname FROM pg_namespace n));
+        ELSIF TG_TAG LIKE 'ALTER %' THEN
+            touched := touched || ARRAY(SELECT r.table_schema
+                                        FROM pg_event_trigger_ddl_commands() c
+                                        JOIN pg_class t ON c.classid = 'pg_class'::regclass AND t.oid = c.objid
+                                        JOIN nl2sql.relation r ON r.table_name = t.relname AND r.table_schema <> c.schema_name
+                                        WHERE to_regclass(format('%I.%I', r.table_schema, r.table_name)) IS NULL);
+        END IF;
     END IF;
     INSERT INTO nl2sql.ddl (table_schema, command)
-    SELECT DISTINCT t.table_schema, TG_TAG
-    FROM unnest(touched) AS t (table_schema)
-    WHERE t.table_schema IN (SELECT unnest(s.schemas) FROM nl2sql.datasource_setting s)
-      AND NOT EXISTS (SELECT FROM nl2sql.ddl d
-                      WHERE d.table_schema = t.table_schema AND d.touched_at = now());
+    SELECT DISTINCT t, TG_TAG FROM unnest(touched) t WHERE t = ANY (watched);
 EXCEPTION WHEN OTHERS THEN
     NULL;
 END
@@ -682,6 +733,85 @@ CREATE FUNCTION nl2sql_route_explain(
     LANGUAGE c STABLE PARALLEL RESTRICTED COST 100000 SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off;
 COMMENT ON FUNCTION nl2sql_route_explain(text, integer, double precision, text[]) IS
     'how nl2sql_route() with the same arguments comes to its rows; ids and names only';
+
+CREATE FUNCTION nl2sql_retrieve(
+    datasource text,
+    question text,
+    sub_query jsonb DEFAULT NULL,
+    schema_version text DEFAULT NULL,
+    table_k integer DEFAULT 8,
+    planning_k integer DEFAULT 12,
+    strategy text DEFAULT 'fused'
+) RETURNS TABLE (
+    rank integer,
+    table_schema text,
+    table_name text,
+    preferred boolean,
+    definition jsonb,
+    via text
+)
+    AS 'MODULE_PATHNAME', 'nl2sql_retrieve_wrapper'
+    LANGUAGE c STABLE PARALLEL RESTRICTED COST 100000 ROWS 8 SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off;
+COMMENT ON FUNCTION nl2sql_retrieve(text, text, jsonb, text, integer, integer, text) IS
+    'the tables, columns and joins that a question needs, as the snapshot defines them';
+
+CREATE FUNCTION nl2sql_retrieve_explain(
+    datasource text,
+    question text,
+    sub_query jsonb DEFAULT NULL,
+    schema_version text DEFAULT NULL,
+    table_k integer DEFAULT 8,
+    planning_k integer DEFAULT 12,
+    strategy text DEFAULT 'fused'
+) RETURNS jsonb
+    AS 'MODULE_PATHNAME', 'nl2sql_retrieve_explain_wrapper'
+    LANGUAGE c STABLE PARALLEL RESTRICTED COST 100000 SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off;
+COMMENT ON FUNCTION nl2sql_retrieve_explain(text, text, jsonb, text, integer, integer, text) IS
+    'how nl2sql_retrieve() with the same arguments comes to its rows; names only';
+
+CREATE FUNCTION nl2sql_schema_prompt(datasource text, question text, sub_query jsonb DEFAULT NULL) RETURNS text
+    AS 'MODULE_PATHNAME', 'nl2sql_schema_prompt_wrapper'
+    LANGUAGE c STABLE PARALLEL RESTRICTED COST 100000 SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off;
+COMMENT ON FUNCTION nl2sql_schema_prompt(text, text, jsonb) IS
+    'the retrieved tables as a model''s prompt wants them: one compact JSON object a line';
+
+CREATE FUNCTION nl2sql_catalog(datasource text, budget_tokens integer DEFAULT 150000) RETURNS text
+    AS 'MODULE_PATHNAME', 'nl2sql_catalog_wrapper'
+    LANGUAGE c STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off;
+COMMENT ON FUNCTION nl2sql_catalog(text, integer) IS 'one line a table, within a budget of tokens';
+
+CREATE FUNCTION nl2sql_lookup(datasource text, tables text[], sample_rows integer DEFAULT 0)
+    RETURNS TABLE (
+        requested text,
+        table_schema text,
+        table_name text,
+        definition jsonb,
+        sample_rows jsonb,
+        note text
+    )
+    AS 'MODULE_PATHNAME', 'nl2sql_lookup_wrapper'
+    LANGUAGE c STABLE PARALLEL UNSAFE ROWS 10 SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off;
+COMMENT ON FUNCTION nl2sql_lookup(text, text[], integer) IS
+    'definitions of tables by name, with rows that the caller may read';
+
+CREATE FUNCTION nl2sql_search_tables(
+    query text,
+    datasource text DEFAULT NULL,
+    k integer DEFAULT 10,
+    strategy text DEFAULT 'fused'
+) RETURNS TABLE (
+    rank integer,
+    datasource text,
+    table_schema text,
+    table_name text,
+    similarity double precision,
+    score double precision,
+    summary text
+)
+    AS 'MODULE_PATHNAME', 'nl2sql_search_tables_wrapper'
+    LANGUAGE c STABLE PARALLEL RESTRICTED COST 100000 ROWS 10 SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off;
+COMMENT ON FUNCTION nl2sql_search_tables(text, text, integer, text) IS
+    'the tables that a query is most likely about, in one datasource or in all';
 
 --------------------------------------------------------------------------------------------------
 -- Dumps hold what users wrote; indexes are rebuilt.

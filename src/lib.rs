@@ -6,16 +6,21 @@ use pgrx::prelude::*;
 
 /// The SQL functions, a file each.
 mod api {
+    mod catalog;
     mod check;
     mod describe;
     mod diff;
     mod embed;
     mod health;
     mod index;
+    mod lookup;
     mod mmr;
     mod prune;
     mod register;
+    mod retrieve;
     mod route;
+    mod schema_prompt;
+    mod search_tables;
     mod snapshot;
     mod unregister;
     mod versions;
@@ -31,6 +36,7 @@ mod pg {
     pub mod datasource;
     pub mod ddl;
     pub mod description;
+    pub mod document;
     pub mod drift;
     #[allow(unsafe_code)]
     pub mod embedder;
@@ -52,9 +58,13 @@ mod pg {
     pub mod privilege;
     pub mod profile;
     pub mod query;
+    pub mod ranking;
     pub mod relation;
     #[allow(unsafe_code)]
     pub mod restricted;
+    pub mod retention;
+    pub mod retrieval;
+    pub mod sample;
     #[allow(unsafe_code)]
     pub mod scan;
     pub mod search;

@@ -15,7 +15,7 @@ FROM (
     JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = s.attname
     LEFT JOIN LATERAL (
         SELECT s.most_common_vals::text::text[] AS texts
-        WHERE $2 AND a.atttypid IN ('text'::regtype, 'varchar'::regtype, 'bpchar'::regtype, 'name'::regtype)
+        WHERE $2 AND (SELECT y.typcategory FROM pg_type y WHERE y.oid = a.atttypid) = 'S'
     ) v ON true
     WHERE c.oid = ANY ($1)
     ORDER BY c.oid, a.attnum, s.inherited DESC

@@ -1,15 +1,17 @@
 -- Columns of the tables $1 (oid[]), in their order. Labels are those of the column's enum, also
--- behind a domain (of a domain) or in an array. Checks are those of its domain that may list values.
+-- behind a domain (of a domain) or in an array. Checks are those of its domain and of what that
+-- is made of, outermost first.
 WITH RECURSIVE used AS (
     SELECT DISTINCT a.atttypid AS type
     FROM pg_attribute a
     WHERE a.attrelid = ANY ($1) AND a.attnum > 0 AND NOT a.attisdropped
-), base (type, base, element) AS (
-    SELECT type, type, false FROM used
+), base (type, base, element, level) AS (
+    SELECT type, type, false, 0 FROM used
     UNION
     SELECT b.type,
            CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.typelem END,
-           b.element OR t.typtype <> 'd'
+           b.element OR t.typtype <> 'd',
+           b.level + 1
     FROM base b
     JOIN pg_type t ON t.oid = b.base
     WHERE t.typtype = 'd' OR (t.typcategory = 'A' AND t.typelem <> 0)
@@ -19,7 +21,7 @@ WITH RECURSIVE used AS (
     JOIN pg_enum e ON e.enumtypid = b.base
     GROUP BY b.type
 ), checks AS (
-    SELECT b.type, json_agg(pg_get_expr(k.conbin, 0) ORDER BY k.conname COLLATE "C") AS checks
+    SELECT b.type, json_agg(pg_get_expr(k.conbin, 0) ORDER BY b.level, k.conname COLLATE "C") AS checks
     FROM base b
     JOIN pg_constraint k ON k.contypid = b.base AND k.contype = 'c' AND k.convalidated
     WHERE NOT b.element

@@ -109,7 +109,7 @@ fn judge(found: &Found, others_live: bool) -> Result<Verdict> {
     let mut calls = Calls {
         index: call("nl2sql_index", &found.name),
         schemas: register_schemas(&found.name, &[]),
-        preferred: String::new(),
+        options: String::new(),
     };
     let stored = identity::as_owner(|| datasource::load(&found.name))?;
     if let (Some(stored), Some(version), true) = (stored, &found.schema_version, found.snapshot_kept) {
@@ -128,7 +128,8 @@ fn look(stored: &Datasource, version: &str, observed: &mut Observed, calls: &mut
         return Ok(());
     }
     let tables = identity::as_owner(|| snapshot::tables(name, version))?;
-    (observed.preferred_missing, calls.preferred) = preferred::missing(name, stored, &tables);
+    observed.scoped = !stored.options.include.is_empty() || !stored.options.exclude.is_empty();
+    observed.preferred_missing = preferred::missing(stored, &tables);
     observed.schemas_missing = schemas_missing(stored, &tables)?;
     if !observed.schemas_missing.is_empty() {
         let gone = |schema: &String| observed.schemas_missing.iter().find(|(gone, _)| gone == schema);
@@ -139,14 +140,8 @@ fn look(stored: &Datasource, version: &str, observed: &mut Observed, calls: &mut
             .collect();
         calls.schemas = register_schemas(name, &there);
     }
-    observed.unmatched = now
-        .unmatched
-        .into_iter()
-        .map(|(unmatched, near)| {
-            let call = register_options(name, &without_glob(stored.stored_options.clone(), &unmatched));
-            (unmatched, near, call)
-        })
-        .collect();
+    calls.options = register_options(name, &mended(stored, &observed.preferred_missing, &now.unmatched));
+    observed.unmatched = now.unmatched;
     Ok(())
 }
 
@@ -163,12 +158,30 @@ fn schemas_missing(stored: &Datasource, tables: &[TableName]) -> Result<Vec<(Str
     .collect()
 }
 
-/// The options as they would be without a glob.
-fn without_glob(mut options: Value, unmatched: &Unmatched) -> Value {
-    match options.get_mut(unmatched.option) {
-        Some(Value::Array(globs)) => globs.retain(|glob| *glob != unmatched.glob.as_str()),
-        Some(Value::Object(globs)) => drop(globs.remove(&unmatched.glob)),
-        _ => {}
+/// The options without what names nothing. A list of inclusions that would be empty would take in every table:
+/// there, the near name stands in place of the glob, or nothing changes.
+fn mended(stored: &Datasource, preferred: &[String], unmatched: &[(Unmatched, Vec<String>)]) -> Value {
+    let mut options = stored.stored_options.clone();
+    if let Some(Value::Array(tables)) = options.get_mut("preferred_tables") {
+        tables.retain(|table| !preferred.iter().any(|missing| *table == missing.as_str()));
+    }
+    let included = |glob: &Value| unmatched.iter().find(|(one, _)| one.option == "include" && *glob == one.glob.as_str());
+    for (one, _) in unmatched.iter().filter(|(one, _)| one.option != "include") {
+        match options.get_mut(one.option) {
+            Some(Value::Array(globs)) => globs.retain(|glob| *glob != one.glob.as_str()),
+            Some(Value::Object(globs)) => drop(globs.remove(&one.glob)),
+            _ => {}
+        }
+    }
+    if let Some(Value::Array(globs)) = options.get_mut("include") {
+        if globs.iter().all(|glob| included(glob).is_some()) {
+            for glob in globs.iter_mut() {
+                let near = included(glob).and_then(|(_, near)| near.first()).cloned();
+                *glob = near.map_or_else(|| glob.clone(), Value::from);
+            }
+        } else {
+            globs.retain(|glob| included(glob).is_none());
+        }
     }
     options
 }

@@ -4,6 +4,7 @@ use crate::fingerprint::sha256_hex;
 use crate::name::{TableName, quote_identifier};
 use crate::schema::{ColumnContract, ColumnMetadata, ForeignKeyContract, ForeignKeyMetadata, Schema, Table};
 use crate::text::{column_text, datasource_text, relationship_text, table_text};
+use crate::words::split_identifier;
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 
@@ -75,6 +76,26 @@ pub struct Chunk {
     pub text: String,
     pub metadata: Map<String, Value>,
     pub reads: Reads,
+    /// What retrieval ranks by, beside the vector of the text.
+    pub document: Option<Document>,
+}
+
+/// A chunk as retrieval's lexical search sees it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Document {
+    /// A column's place in its table, from 1 on; 0 for everything else.
+    pub place: i16,
+    /// Names in words, comments, synonyms.
+    pub words: String,
+    /// Known values of a column.
+    pub values: Vec<String>,
+}
+
+impl Document {
+    fn of(place: usize, words: &[&str]) -> Option<Self> {
+        let words: Vec<&str> = words.iter().map(|text| text.trim()).filter(|text| !text.is_empty()).collect();
+        Some(Self { place: i16::try_from(place).ok()?, words: words.join(". "), values: Vec::new() })
+    }
 }
 
 /// All chunks of a snapshot, in a fixed order.
@@ -89,7 +110,8 @@ pub fn chunks(about: &About, schema_version: &str, schema: &Schema) -> Vec<Chunk
     }
     for table in &schema.tables {
         chunks.push(cutter.table(table));
-        chunks.extend(table.columns().map(|(column, metadata)| cutter.column(table, column, metadata)));
+        let columns = (1..).zip(table.columns());
+        chunks.extend(columns.map(|(place, (column, metadata))| cutter.column(table, place, column, metadata)));
         chunks.extend(table.foreign_keys().map(|(key, metadata)| cutter.relationship(table, key, metadata)));
     }
     chunks
@@ -126,23 +148,25 @@ impl Cutter<'_> {
         if let Value::Object(fields) = fields {
             metadata.extend(fields.into_iter().filter(|(_, value)| !is_empty(value)));
         }
-        Chunk { id, chunk_type, text, metadata, reads }
+        Chunk { id, chunk_type, text, metadata, reads, document: None }
     }
 
     fn datasource(&self, about: &About) -> Chunk {
         let fields = json!({ "description": about.description, "domains": about.domains });
-        self.chunk(ChunkType::Datasource, None, datasource_text(about), fields, Reads::Datasource)
+        let mut chunk = self.chunk(ChunkType::Datasource, None, datasource_text(about), fields, Reads::Datasource);
+        let domains = about.domains.join(". ");
+        let words = [&split_identifier(&about.name), about.description.as_deref().unwrap_or(""), &domains];
+        chunk.document = Document::of(0, &words);
+        chunk
     }
 
     fn example(&self, question: &str) -> Chunk {
         let hash = &sha256_hex(question)[..12];
-        self.chunk(
-            ChunkType::DatasourceExample,
-            Some(hash),
-            question.to_owned(),
-            Value::Null,
-            Reads::Datasource,
-        )
+        let text = question.to_owned();
+        let mut chunk =
+            self.chunk(ChunkType::DatasourceExample, Some(hash), text, Value::Null, Reads::Datasource);
+        chunk.document = Document::of(0, &[question]);
+        chunk
     }
 
     fn table(&self, table: &Table) -> Chunk {
@@ -158,10 +182,13 @@ impl Cutter<'_> {
         });
         let names = table.contract.columns.iter().map(|column| column.name.clone()).collect();
         let reads = Reads::Columns(table.name.clone(), names);
-        self.chunk(ChunkType::Table, Some(&key), table_text(table), fields, reads)
+        let mut chunk = self.chunk(ChunkType::Table, Some(&key), table_text(table), fields, reads);
+        let description = table.metadata.description.as_deref().unwrap_or("");
+        chunk.document = Document::of(0, &[&split_identifier(&table.name.name), description]);
+        chunk
     }
 
-    fn column(&self, table: &Table, column: &ColumnContract, metadata: &ColumnMetadata) -> Chunk {
+    fn column(&self, table: &Table, number: usize, column: &ColumnContract, metadata: &ColumnMetadata) -> Chunk {
         let key = table.name.to_string();
         let mut fields = json!({
             "table": key,
@@ -176,7 +203,11 @@ impl Cutter<'_> {
         let place = format!("{key}.{}", quote_identifier(&column.name));
         let reads = Reads::Columns(table.name.clone(), vec![column.name.clone()]);
         let text = column_text(table, column, metadata, self.quote_values);
-        self.chunk(ChunkType::Column, Some(&place), text, fields, reads)
+        let mut chunk = self.chunk(ChunkType::Column, Some(&place), text, fields, reads);
+        let synonyms = metadata.synonyms.join(". ");
+        let words = [&split_identifier(&column.name), metadata.description.as_deref().unwrap_or(""), &synonyms];
+        chunk.document = Document::of(number, &words).map(|document| Document { values: known_values(metadata), ..document });
+        chunk
     }
 
     fn relationship(&self, table: &Table, key: &ForeignKeyContract, metadata: &ForeignKeyMetadata) -> Chunk {
@@ -198,6 +229,11 @@ impl Cutter<'_> {
         );
         self.chunk(ChunkType::Relationship, Some(&place), relationship_text(table, key, metadata), fields, reads)
     }
+}
+
+fn known_values(metadata: &ColumnMetadata) -> Vec<String> {
+    let values = metadata.statistics.get("values").and_then(Value::as_array);
+    values.into_iter().flatten().filter_map(|value| value.as_str().map(str::to_owned)).collect()
 }
 
 fn is_empty(value: &Value) -> bool {
@@ -316,6 +352,17 @@ mod tests {
             text("schema.relationship:shop:v1:shop.orders.orders_customer"),
             "Each orders refers to one customers by customer id = customers id. One customers, many orders."
         );
+    }
+
+    #[test]
+    fn documents_hold_words_and_values() {
+        let chunks = chunks(&about(), "v1", &schema());
+        let of = |id: &str| chunks.iter().find(|chunk| chunk.id == id).unwrap().document.clone();
+        let state = of("schema.column:shop:v1:shop.orders.state").unwrap();
+        assert_eq!((state.place, state.values), (3, vec!["open".to_owned(), "closed".to_owned()]));
+        assert_eq!(of("schema.column:shop:v1:shop.orders.\"customerId\"").unwrap().words, "customer id");
+        assert_eq!(of("schema.table:shop:v1:shop.orders").unwrap().words, "orders. What was bought");
+        assert_eq!(of("schema.relationship:shop:v1:shop.orders.far"), None);
     }
 
     #[test]

@@ -40,8 +40,10 @@ pub struct Observed {
     pub preferred_missing: Vec<String>,
     /// Schemas that are not there, and what each was renamed to, as far as can be seen.
     pub schemas_missing: Vec<(String, Option<String>)>,
-    /// Globs of the options that match nothing, near names, and the call that leaves the glob out.
-    pub unmatched: Vec<(Unmatched, Vec<String>, String)>,
+    /// Globs of the options that match nothing, and near names.
+    pub unmatched: Vec<(Unmatched, Vec<String>)>,
+    /// Its options leave tables out.
+    pub scoped: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,13 +58,14 @@ pub struct Calls {
     pub index: String,
     /// Names other schemas.
     pub schemas: String,
-    /// Leaves out the preferred tables that are missing.
-    pub preferred: String,
+    /// Leaves out of the options all that names nothing: one call for all of it, since options are replaced
+    /// as a whole.
+    pub options: String,
 }
 
 /// Problems and warnings end with the call that mends them. Warnings do not change the status.
 pub fn judge(observed: &Observed, calls: &Calls) -> Verdict {
-    let Calls { index, schemas, preferred } = calls;
+    let Calls { index, schemas, options } = calls;
     let (status, problem) = if !observed.live && !observed.others_live {
         (Status::Missing, Some("no build is live in the current namespace"))
     } else if !observed.live {
@@ -83,16 +86,17 @@ pub fn judge(observed: &Observed, calls: &Calls) -> Verdict {
     if observed.without_tables && !observed.schemas_missing.is_empty() {
         // Said already.
     } else if observed.without_tables {
-        warnings.push(format!("none of its tables is there now: SELECT {schemas};"));
+        let call = if observed.scoped { options } else { schemas };
+        warnings.push(format!("none of its tables is there now: SELECT {call};"));
     } else if observed.drifted {
         warnings.push(format!("the structure has drifted since the live snapshot: SELECT {index};"));
     }
     for table in &observed.preferred_missing {
-        warnings.push(format!("preferred table {table} is not in the live snapshot: SELECT {preferred};"));
+        warnings.push(format!("preferred table {table} is not in the live snapshot: SELECT {options};"));
     }
-    for (Unmatched { option, glob }, near, call) in &observed.unmatched {
+    for (Unmatched { option, glob }, near) in &observed.unmatched {
         let near = if near.is_empty() { String::new() } else { format!(" (near it: {})", near.join(", ")) };
-        warnings.push(format!("the glob {glob} of option {option} matches nothing{near}: SELECT {call};"));
+        warnings.push(format!("the glob {glob} of option {option} matches nothing{near}: SELECT {options};"));
     }
     Verdict {
         status,
@@ -110,7 +114,7 @@ mod tests {
     }
 
     fn calls() -> Calls {
-        Calls { index: "i()".into(), schemas: "s()".into(), preferred: "p()".into() }
+        Calls { index: "i()".into(), schemas: "s()".into(), options: "o()".into() }
     }
 
     fn status(observed: Observed) -> Status {
@@ -136,9 +140,11 @@ mod tests {
         let verdict = judge(&observed, &calls());
         assert_eq!(verdict.status, Status::Ok);
         assert!(verdict.warnings[0].ends_with("SELECT i();"));
-        assert!(verdict.warnings[1].contains("a.b") && verdict.warnings[1].ends_with("SELECT p();"));
+        assert!(verdict.warnings[1].contains("a.b") && verdict.warnings[1].ends_with("SELECT o();"));
         let verdict = judge(&Observed { without_tables: true, drifted: true, ..sound() }, &calls());
         assert_eq!(verdict.warnings, ["none of its tables is there now: SELECT s();"]);
+        let verdict = judge(&Observed { without_tables: true, scoped: true, ..sound() }, &calls());
+        assert_eq!(verdict.warnings, ["none of its tables is there now: SELECT o();"]);
         let gone = vec![("a".into(), Some("b".into())), ("c".into(), None)];
         let verdict = judge(&Observed { without_tables: true, schemas_missing: gone, ..sound() }, &calls());
         assert_eq!(
@@ -149,7 +155,7 @@ mod tests {
             ]
         );
         let unmatched = Unmatched { option: "include", glob: "a.*".into() };
-        let observed = Observed { unmatched: vec![(unmatched, vec!["aa.b".into()], "o()".into())], ..sound() };
+        let observed = Observed { unmatched: vec![(unmatched, vec!["aa.b".into()])], ..sound() };
         assert_eq!(
             judge(&observed, &calls()).warnings,
             ["the glob a.* of option include matches nothing (near it: aa.b): SELECT o();"]

@@ -1,6 +1,6 @@
 //! Values that a CHECK constraint lists: `CHECK (state IN ('open', 'closed'))`.
 
-use sqlparser::ast::{BinaryOperator, Expr, UnaryOperator, Value};
+use sqlparser::ast::{BinaryOperator, DataType, Expr, UnaryOperator, Value};
 use sqlparser::dialect::PostgreSqlDialect;
 use sqlparser::parser::Parser;
 
@@ -68,8 +68,18 @@ fn bare(expression: &Expr) -> &Expr {
     }
 }
 
+/// The column, also behind a cast to text of any length, as the server puts it around `varchar`. Any other cast
+/// may take several values for one.
 fn column_name(expression: &Expr) -> Option<String> {
-    match bare(expression) {
+    match expression {
+        Expr::Nested(inner) => column_name(inner),
+        Expr::Cast { expr: inner, data_type, .. } => {
+            let to_text = matches!(
+                data_type,
+                DataType::Text | DataType::Varchar(None) | DataType::CharacterVarying(None)
+            );
+            if to_text { column_name(inner) } else { None }
+        }
         Expr::Identifier(name) if name.quote_style.is_none() => Some(name.value.to_lowercase()),
         Expr::Identifier(name) => Some(name.value.clone()),
         _ => None,
@@ -125,6 +135,10 @@ mod tests {
             "(state = ANY (ARRAY[lower('a'::text)]))",
             "(NOT (state = ANY (ARRAY['a'::text])))",
             "(a = b)",
+            "((price)::integer = ANY (ARRAY[1, 2]))",
+            "((at)::date = ANY (ARRAY['2020-01-01'::date]))",
+            "((name)::character(1) = ANY (ARRAY['x'::bpchar]))",
+            "((name)::character varying(1) = ANY (ARRAY['x'::text]))",
             "((",
             "",
         ] {

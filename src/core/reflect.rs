@@ -19,8 +19,8 @@ pub struct TableRow {
     pub row_count: Option<i64>,
     /// The role that owns the table.
     pub owner: u32,
-    /// Row security, its own or that of a table that a view reads, may hide rows from some roles.
-    pub secured: bool,
+    /// Why no statistics of it may be kept: what one reader finds in it, another may not.
+    pub guarded: Option<String>,
 }
 
 impl TableRow {
@@ -217,8 +217,8 @@ pub(crate) mod tests {
         let read = |value: Value| serde_json::from_value(value);
         Catalogue {
             tables: read(json!([
-                {"oid": 2, "schema": "shop", "name": "orders", "kind": "table", "description": "What was bought", "row_count": 7, "owner": 10, "secured": false},
-                {"oid": 1, "schema": "shop", "name": "customers", "kind": "table", "description": null, "row_count": null, "owner": 10, "secured": false},
+                {"oid": 2, "schema": "shop", "name": "orders", "kind": "table", "description": "What was bought", "row_count": 7, "owner": 10, "guarded": null},
+                {"oid": 1, "schema": "shop", "name": "customers", "kind": "table", "description": null, "row_count": null, "owner": 10, "guarded": null},
             ]))
             .unwrap(),
             columns: serde_json::from_value(json!([

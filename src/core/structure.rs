@@ -96,7 +96,7 @@ impl From<Structure> for Catalogue {
             description: None,
             row_count: None,
             owner: 0,
-            secured: false,
+            guarded: None,
         };
         let column_row = |column: Column| {
             let found = types.get(&(column.type_id, column.type_modifier))?;

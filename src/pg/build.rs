@@ -3,8 +3,8 @@
 use super::datasource::Datasource;
 use super::error::{Error, Result, register_options, register_schemas};
 use super::{
-    catalogue, ddl, description, drift, embedder, interrupt, namespace, notify, profile, query, relation, settings,
-    snapshot, vector,
+    catalogue, ddl, description, document, drift, embedder, interrupt, namespace, notify, profile, query, relation, retention,
+    settings, snapshot, vector,
 };
 use nl2sql_core::chunk::{self, About, Chunk, Reads};
 use nl2sql_core::description::describe;
@@ -93,6 +93,7 @@ pub fn build(datasource: &Datasource) -> Result<Outcome> {
     .ok_or_else(|| Error::from(pgrx::spi::Error::InvalidPosition))?;
     tracing::debug!(datasource = name, build, entries = chunks.len(), "writing entries");
     write_entries(&namespace, build, &chunks, &hashes, &vectors, &numbers)?;
+    document::write(&namespace, build, &chunks)?;
     switch_pointer(name, &namespace, build, &schema_version)?;
     if let Some(replaced) = &live
         && let Some(diff) = drift::store(name, &replaced.schema_version, &schema_version)?
@@ -101,6 +102,7 @@ pub fn build(datasource: &Datasource) -> Result<Outcome> {
     }
     notify::swapped(name, &namespace, build, &schema_version)?;
     retain_builds(name, &namespace, build, live.map(|live| live.build))?;
+    retention::withdraw(name, &schema_version, &schema, &rows)?;
     snapshot::retain(name, settings::max_versions())?;
     relation::forget_unused(name)?;
     Ok(Outcome {

@@ -163,6 +163,7 @@ pub fn remove(name: &str) -> Result<bool> {
         }
         Ok(())
     })?;
+    super::ddl::forget_others()?;
     Ok(true)
 }
 

@@ -6,6 +6,8 @@ use super::query;
 /// Switches the event triggers; false where they are so already. For the extension's owner.
 pub fn watch(on: bool) -> Result<bool> {
     let state = if on { "ENABLE" } else { "DISABLE" };
+    // One at a time; "datasource" 0 there is none.
+    query::execute("SELECT pg_advisory_xact_lock($1, 0)", &[super::lease::CLASS.into()])?;
     let is_on = query::read_one(
         "SELECT evtenabled <> 'D' FROM pg_event_trigger WHERE evtname = 'nl2sql_ddl'",
         &[],
@@ -19,6 +21,18 @@ pub fn watch(on: bool) -> Result<bool> {
     Ok(true)
 }
 
+/// Forgets what was recorded of schemas that belong to no datasource any more. For the extension's owner.
+pub fn forget_others() -> Result<()> {
+    query::execute(
+        "DELETE FROM nl2sql.ddl
+         WHERE ctid = ANY (ARRAY(
+             SELECT d.ctid FROM nl2sql.ddl d
+             WHERE d.table_schema NOT IN (SELECT unnest(s.schemas) FROM nl2sql.datasource_setting s)
+             FOR UPDATE SKIP LOCKED))",
+        &[],
+    )
+}
+
 /// Forgets all but the last record of each schema. Waits for nobody: what another build of the same schema
 /// is just forgetting is left to it. For the extension's owner.
 pub fn forget(schemas: &[String]) -> Result<()> {
@@ -28,7 +42,7 @@ pub fn forget(schemas: &[String]) -> Result<()> {
              SELECT d.ctid FROM nl2sql.ddl d
              WHERE d.table_schema = ANY ($1)
                AND EXISTS (SELECT FROM nl2sql.ddl l
-                           WHERE l.table_schema = d.table_schema AND l.touched_at > d.touched_at)
+                           WHERE l.table_schema = d.table_schema AND (l.touched_at, l.ctid) > (d.touched_at, d.ctid))
              FOR UPDATE SKIP LOCKED))",
         &[schemas.to_vec().into()],
     )

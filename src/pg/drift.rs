@@ -125,6 +125,11 @@ pub fn store(name: &str, from: &str, to: &str) -> Result<Option<Diff>> {
     }
     let found = diff(&snapshot::load(name, from)?, &snapshot::load(name, to)?);
     if found.is_empty() {
+        // It may have come after another version before.
+        query::execute(
+            "DELETE FROM nl2sql.diff WHERE datasource = $1 AND schema_version = $2",
+            &[name.into(), to.into()],
+        )?;
         return Ok(None);
     }
     query::execute(

@@ -1,7 +1,7 @@
 //! Preferred tables: those that an option names. For callers who may read the options.
 
 use super::datasource::Datasource;
-use super::error::{Result, register_options};
+use super::error::Result;
 use super::query;
 use nl2sql_core::name::{TableName, means_table};
 
@@ -15,17 +15,10 @@ pub fn options_readable(datasource: &str) -> Result<bool> {
     Ok(readable.is_some())
 }
 
-/// Preferred tables that `tables` does not hold, and the call that leaves them out.
-pub fn missing(datasource: &str, stored: &Datasource, tables: &[TableName]) -> (Vec<String>, String) {
-    let preferred = stored.options.preferred_tables.iter().cloned();
-    let (there, missing): (Vec<String>, Vec<String>) =
-        preferred.partition(|text| tables.iter().any(|table| means_table(text, table)));
-    if missing.is_empty() {
-        return Default::default();
-    }
-    let mut options = stored.stored_options.clone();
-    options["preferred_tables"] = there.into();
-    (missing, register_options(datasource, &options))
+/// Preferred tables that `tables` does not hold.
+pub fn missing(stored: &Datasource, tables: &[TableName]) -> Vec<String> {
+    let preferred = stored.options.preferred_tables.iter();
+    preferred.filter(|text| !tables.iter().any(|table| means_table(text, table))).cloned().collect()
 }
 
 /// Preferred tables that were there `before` and are not `now`.

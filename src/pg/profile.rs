@@ -1,7 +1,7 @@
 //! Statistics of every column: gathered from the rows, or taken from what ANALYZE has found.
 
 use super::error::Result;
-use super::restricted::{Refused, read_as};
+use super::restricted::{Refused, RowSecurity, Source, read_as};
 use super::scan::{Found, Wanted, scan};
 use super::{interrupt, query, settings};
 use nl2sql_core::issue::{Issue, Stage};
@@ -25,9 +25,8 @@ pub fn profile(schema: &mut Schema, rows: &[TableRow], options: &Options) -> Res
     for table in &mut schema.tables {
         interrupt::check();
         let Some(row) = rows.get(&table.name) else { continue };
-        if row.secured {
-            let message = "row security hides some of its rows from some roles: no statistics are kept";
-            issues.push(Issue::table(&table.name, Stage::Profile, message));
+        if let Some(reason) = &row.guarded {
+            issues.push(Issue::table(&table.name, Stage::Profile, format!("{reason}: no statistics are kept")));
             continue;
         }
         if options.profile == Profile::Stats && read(table, row, options, &mut issues)? {
@@ -58,7 +57,7 @@ fn read(table: &mut Table, row: &TableRow, options: &Options, issues: &mut Vec<I
             values: options.sample_values && !metadata.pii && !metadata.statistics.contains_key("values"),
         })
         .collect();
-    let reader = Reader { owner: Oid::from(row.owner), table, wanted: &wanted, limit, deadline: deadline() };
+    let reader = Reader { source: Source { oid: Oid::from(row.oid), owner: Oid::from(row.owner) }, table, wanted: &wanted, limit, deadline: deadline() };
     let found = match reader.all()? {
         Outcome::Found(found) => found,
         Outcome::TooMany => {
@@ -93,7 +92,7 @@ fn keep(metadata: &mut ColumnMetadata, statistics: Statistics) {
 }
 
 struct Reader<'a> {
-    owner: Oid,
+    source: Source,
     table: &'a Table,
     wanted: &'a [Wanted],
     limit: u64,
@@ -164,7 +163,10 @@ impl Reader<'_> {
         if left == Some(Duration::ZERO) {
             return Ok(Err(Refused::TimeOut));
         }
-        read_as(self.owner, left, || scan(&self.table.name, wanted, self.limit))
+        let found = read_as(self.source, left, RowSecurity::Refuses, || scan(&self.table.name, self.source, wanted, self.limit))?;
+        // What catches the cancelling of its queries may go on beyond the limit.
+        let late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        Ok(if late { Err(Refused::TimeOut) } else { found })
     }
 }
 

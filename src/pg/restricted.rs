@@ -9,11 +9,9 @@ use pgrx::prelude::*;
 use std::ffi::CStr;
 use std::time::Duration;
 
-/// So that values come as the same text in every session, and code that runs cannot write. Row security
-/// that would hide rows is an error instead.
-const SETTINGS: [(&CStr, &CStr); 7] = [
+/// So that values come as the same text in every session, and code that runs cannot write.
+const SETTINGS: [(&CStr, &CStr); 6] = [
     (c"transaction_read_only", c"on"),
-    (c"row_security", c"off"),
     (c"datestyle", c"ISO, YMD"),
     (c"intervalstyle", c"postgres"),
     (c"timezone", c"UTC"),
@@ -21,48 +19,106 @@ const SETTINGS: [(&CStr, &CStr); 7] = [
     (c"lc_monetary", c"C"),
 ];
 
+/// What becomes of row security that would hide rows from the reader.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum RowSecurity {
+    Applies,
+    /// It is an error.
+    Refuses,
+}
+
 /// Why something was not read.
 pub enum Refused {
     /// The limit of time was reached.
     TimeOut,
+    /// The table is another one than that whose structure was read, or another's.
+    Changed,
     Failed(PgSqlErrorCode),
 }
 
-/// Runs `work` as `owner` in a security-restricted context, as ANALYZE reads a table: read-only, with a
-/// limit of time, in a subtransaction that is rolled back whatever comes of it. A failure is given as
-/// its code alone, since the server's message may quote data. What ends the whole statement goes on to
-/// the caller.
+/// A table, as the catalogue had it when its schema was read.
+#[derive(Clone, Copy)]
+pub struct Source {
+    pub oid: pg_sys::Oid,
+    pub owner: pg_sys::Oid,
+}
+
+/// Runs `work` with the rights of the table's owner in a security-restricted context, as ANALYZE reads a
+/// table: read-only, with a limit of time, in a subtransaction that is rolled back whatever comes of it. The
+/// table is locked first, and is read only if it is still its owner's. What belongs to a superuser is read as
+/// `pg_read_all_data`, since what others have put below it would run as who reads. A failure is given as its
+/// code alone, since the server's message may quote data. What ends the whole statement goes on to the caller.
 pub fn read_as<T>(
-    owner: pg_sys::Oid,
+    source: Source,
     limit: Option<Duration>,
+    row_security: RowSecurity,
     work: impl FnOnce() -> Result<T>,
 ) -> Result<std::result::Result<T, Refused>> {
+    run(limit, || {
+        // SAFETY: opens the relation of that number, if there is one, and closes it again; the lock stays.
+        let reader = unsafe {
+            let relation = pg_sys::try_relation_open(source.oid, pg_sys::AccessShareLock as pg_sys::LOCKMODE);
+            if relation.is_null() {
+                return Ok(None);
+            }
+            let owner = (*(*relation).rd_rel).relowner;
+            pg_sys::relation_close(relation, pg_sys::NoLock as pg_sys::LOCKMODE);
+            if owner != source.owner {
+                return Ok(None);
+            }
+            let foreign = pg_sys::get_rel_relkind(source.oid) as u8 == pg_sys::RELKIND_FOREIGN_TABLE;
+            // The mapping to a foreign server's user is the owner's.
+            if pg_sys::superuser_arg(source.owner) && !foreign { READ_ALL_DATA } else { source.owner }
+        };
+        restrict(reader, row_security);
+        work().map(Some)
+    })
+    .map(|result| result.and_then(|found| found.ok_or(Refused::Changed)))
+}
+
+/// The same as the current user.
+pub fn read_as_caller<T>(
+    limit: Option<Duration>,
+    row_security: RowSecurity,
+    work: impl FnOnce() -> Result<T>,
+) -> Result<std::result::Result<T, Refused>> {
+    run(limit, || {
+        // SAFETY: reads a backend-local variable.
+        restrict(unsafe { pg_sys::GetUserId() }, row_security);
+        work()
+    })
+}
+
+fn run<T>(limit: Option<Duration>, work: impl FnOnce() -> Result<T>) -> Result<std::result::Result<T, Refused>> {
     let timer = Timer::start(limit);
-    let result = subtransaction::run(
-        || {
-            restrict(owner);
-            work()
-        },
-        false,
-    );
+    let result = subtransaction::run(work, false);
     let expired = timer.expired();
     drop(timer);
     match result {
         Ok(result) => result.map(Ok),
-        Err(CaughtError::PostgresError(report) | CaughtError::ErrorReport(report)) => match report.sql_error_code() {
-            PgSqlErrorCode::ERRCODE_QUERY_CANCELED if expired => Ok(Err(Refused::TimeOut)),
-            code if subtransaction::ends_all(code) => CaughtError::PostgresError(report).rethrow(),
-            code => Ok(Err(Refused::Failed(code))),
-        },
+        Err(CaughtError::PostgresError(report) | CaughtError::ErrorReport(report)) => {
+            let cancelled = report.sql_error_code() == PgSqlErrorCode::ERRCODE_QUERY_CANCELED;
+            if cancelled && expired {
+                Ok(Err(Refused::TimeOut))
+            } else if subtransaction::ends_all(&report) {
+                CaughtError::PostgresError(report).rethrow()
+            } else {
+                Ok(Err(Refused::Failed(report.sql_error_code())))
+            }
+        }
         Err(other) => other.rethrow(),
     }
 }
 
+/// The predefined role that may read every table and do nothing else.
+const READ_ALL_DATA: pg_sys::Oid = pg_sys::Oid::from_u32(pg_sys::ROLE_PG_READ_ALL_DATA);
+
 /// In a subtransaction that will be rolled back.
-fn restrict(owner: pg_sys::Oid) {
+fn restrict(reader: pg_sys::Oid, row_security: RowSecurity) {
+    let row_security = if row_security == RowSecurity::Applies { c"on" } else { c"off" };
     // SAFETY: names and values are null-terminated, and the rollback undoes all of it.
     unsafe {
-        for (name, value) in SETTINGS {
+        for (name, value) in SETTINGS.into_iter().chain([(c"row_security", row_security)]) {
             pg_sys::set_config_option(
                 name.as_ptr(),
                 value.as_ptr(),
@@ -76,7 +132,7 @@ fn restrict(owner: pg_sys::Oid) {
         }
         let (mut user, mut security) = (pg_sys::InvalidOid, 0);
         pg_sys::GetUserIdAndSecContext(&mut user, &mut security);
-        pg_sys::SetUserIdAndSecContext(owner, security | pg_sys::SECURITY_RESTRICTED_OPERATION as i32);
+        pg_sys::SetUserIdAndSecContext(reader, security | pg_sys::SECURITY_RESTRICTED_OPERATION as i32);
     }
 }
 
@@ -85,6 +141,7 @@ impl Refused {
     pub fn message(&self) -> String {
         match self {
             Refused::TimeOut => "reading it took longer than nl2sql.profile_timeout allows".to_owned(),
+            Refused::Changed => "it was changed while the schema was read".to_owned(),
             Refused::Failed(PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE) => {
                 "its owner has no right to read it, or what it runs tries more than it may (SQLSTATE 42501)".to_owned()
             }
@@ -97,7 +154,7 @@ impl Refused {
 
     /// Whether some columns may still be readable on their own.
     pub fn may_be_of_a_column(&self) -> bool {
-        !matches!(self, Refused::TimeOut)
+        matches!(self, Refused::Failed(_))
     }
 }
 

@@ -1,7 +1,8 @@
 //! One pass over a table's rows that gathers the statistics of all its columns.
 
-use super::error::Result;
+use super::error::{Error, Result};
 use super::interrupt;
+use super::restricted::Source;
 use nl2sql_core::name::{TableName, quote_identifier};
 use nl2sql_core::profile::{Distinct, Frequent, Statistics};
 use pgrx::pg_sys::{self, Datum, Oid};
@@ -9,8 +10,11 @@ use pgrx::prelude::*;
 use std::ffi::{CStr, CString, c_int};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Rows that are fetched at a time.
+/// Rows that are fetched at a time, at most: fewer where they are wide.
 const BATCH: i64 = 500;
+const BATCH_BYTES: usize = 8 << 20;
+/// Wider values are counted and not looked at, as ANALYZE does; in bytes.
+const WIDE: usize = 256 << 10;
 
 /// A column to read, and what of its values may be kept.
 #[derive(Clone)]
@@ -28,7 +32,7 @@ pub struct Found {
 
 /// Reads the table; `None` where it has more than `limit` rows. In the context that
 /// `restricted::read_as` makes.
-pub fn scan(table: &TableName, wanted: &[Wanted], limit: u64) -> Result<Option<Found>> {
+pub fn scan(table: &TableName, source: Source, wanted: &[Wanted], limit: u64) -> Result<Option<Found>> {
     let names: Vec<String> = wanted.iter().map(|column| quote_identifier(&column.name)).collect();
     let sql = CString::new(format!("SELECT {} FROM {table}", names.join(", "))).unwrap_or_default();
     // SAFETY: a cursor of SPI's is read in batches. Each row is taken apart by the cursor's own
@@ -44,8 +48,12 @@ pub fn scan(table: &TableName, wanted: &[Wanted], limit: u64) -> Result<Option<F
             true,
             0,
         );
+        // What the type's functions run must not close it.
+        pg_sys::PinPortal(portal);
+        check_reads(portal, source)?;
         let kept = Memory::new();
-        let batch = Memory::new();
+        let row_memory = Memory::new();
+        let mut batch = 16;
         let descriptor = (*portal).tupDesc;
         let attributes = pgrx::PgTupleDesc::from_pg_copy(descriptor);
         let mut columns: Vec<Column> = wanted
@@ -58,13 +66,15 @@ pub fn scan(table: &TableName, wanted: &[Wanted], limit: u64) -> Result<Option<F
         let mut rows = 0;
         loop {
             interrupt::check();
-            pg_sys::SPI_cursor_fetch(portal, true, BATCH);
+            pg_sys::SPI_cursor_fetch(portal, true, batch);
             let (fetched, tuples) = (pg_sys::SPI_processed, pg_sys::SPI_tuptable);
             rows += fetched;
             if fetched == 0 || rows > limit {
                 break;
             }
-            let outer = pg_sys::MemoryContextSwitchTo(batch.0);
+            let used = pg_sys::MemoryContextMemAllocated((*tuples).tuptabcxt, true);
+            batch = if used < BATCH_BYTES / 4 { BATCH.min(batch * 2) } else if used > BATCH_BYTES { 1.max(batch / 4) } else { batch };
+            let outer = pg_sys::MemoryContextSwitchTo(row_memory.0);
             for row in 0..fetched as usize {
                 let tuple = *(*tuples).vals.add(row);
                 pg_sys::heap_deform_tuple(tuple, descriptor, values.as_mut_ptr(), nulls.as_mut_ptr());
@@ -75,11 +85,12 @@ pub fn scan(table: &TableName, wanted: &[Wanted], limit: u64) -> Result<Option<F
                         column.add(values[at], &kept);
                     }
                 }
+                pg_sys::MemoryContextReset(row_memory.0);
             }
-            pg_sys::MemoryContextReset(batch.0);
             pg_sys::MemoryContextSwitchTo(outer);
             pg_sys::SPI_freetuptable(tuples);
         }
+        pg_sys::UnpinPortal(portal);
         pg_sys::SPI_cursor_close(portal);
         if rows > limit {
             return Ok(None);
@@ -87,6 +98,16 @@ pub fn scan(table: &TableName, wanted: &[Wanted], limit: u64) -> Result<Option<F
         let columns = columns.into_iter().map(|column| column.finish(rows)).collect();
         Ok(Some(Found { rows, columns }))
     })
+}
+
+/// Fails where the query reads another table than the one that is locked: one that took its name just now.
+/// SAFETY: the portal was just opened.
+unsafe fn check_reads(portal: pg_sys::Portal, source: Source) -> Result<()> {
+    let statement = unsafe { (*(*(*portal).stmts).elements).ptr_value }.cast::<pg_sys::PlannedStmt>();
+    if unsafe { pg_sys::list_member_oid((*statement).relationOids, source.oid) } {
+        return Ok(());
+    }
+    Err(Error::new(PgSqlErrorCode::ERRCODE_OBJECT_IN_USE, "the table was changed while the schema was read"))
 }
 
 /// A memory context of the server's, which goes with the current one.
@@ -111,6 +132,10 @@ impl Memory {
 struct Column {
     base: Oid,
     kind: Kind,
+    /// Its values have a length of their own.
+    variable: bool,
+    /// Values that were not looked at.
+    wide: u64,
     nulls: u64,
     distinct: Option<Distinct>,
     frequent: Option<Frequent>,
@@ -177,6 +202,8 @@ impl Column {
         Self {
             base,
             kind,
+            variable: unsafe { pg_sys::get_typlen(base) } == -1,
+            wide: 0,
             nulls: 0,
             distinct: counted.then(Distinct::default),
             frequent: (textual && wanted.values).then(Frequent::default),
@@ -219,6 +246,10 @@ impl Column {
     /// SAFETY: `value` is a datum of the column's type, not null; the current memory context is reset
     /// after the batch.
     unsafe fn add(&mut self, value: Datum, kept: &Memory) {
+        if self.variable && unsafe { pg_sys::toast_raw_datum_size(value) } > WIDE as pg_sys::Size {
+            self.wide += 1;
+            return;
+        }
         let hash = match &mut self.kind {
             Kind::Opaque => return,
             Kind::Whole { width, extremes } => {
@@ -234,7 +265,8 @@ impl Column {
                 let varlena = unsafe { pg_sys::pg_detoast_datum_packed(value.cast_mut_ptr()) };
                 let mut text = unsafe { pgrx::varlena::varlena_to_byte_slice(varlena) };
                 if *padded {
-                    text = text.trim_ascii_end();
+                    let blanks = text.iter().rev().take_while(|byte| **byte == b' ').count();
+                    text = &text[..text.len() - blanks];
                 }
                 match extremes {
                     Some(Some((low, _))) if text < low.as_slice() => {
@@ -284,7 +316,11 @@ impl Column {
             Kind::Opaque => None,
         };
         let (min, max) = extremes.unzip();
-        let counted = self.distinct.map(|distinct| distinct.count(rows - self.nulls));
+        // Taken to differ, each from every other.
+        let counted = self.distinct.map(|distinct| {
+            let (count, estimated) = distinct.count(rows - self.nulls - self.wide);
+            (count + self.wide, estimated || self.wide > 0)
+        });
         Statistics {
             null_share: Statistics::null_share(self.nulls, rows),
             distinct_count: counted.map(|(count, _)| count),

@@ -24,6 +24,13 @@ pub struct Builds {
     builds: Vec<i64>,
 }
 
+impl Builds {
+    /// Their build_ids.
+    pub fn numbers(&self) -> Vec<i64> {
+        self.builds.clone()
+    }
+}
+
 /// Live builds of the datasources named, or of all that exist for the current user.
 pub fn builds(wanted: Option<&[String]>) -> Result<Builds> {
     let namespace = namespace::current()?;

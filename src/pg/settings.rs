@@ -12,6 +12,8 @@ static ONNXRUNTIME_PATH: GucSetting<Option<CString>> = GucSetting::<Option<CStri
 static EMBEDDING_MODEL: GucSetting<Option<CString>> =
     GucSetting::<Option<CString>>::new(Some(c"local/all-minilm-l6-v2"));
 static MAX_VERSIONS: GucSetting<i32> = GucSetting::<i32>::new(3);
+static FULL_SNAPSHOT_MAX_TABLES: GucSetting<i32> = GucSetting::<i32>::new(15);
+static WHOLE_TABLE_COLUMNS: GucSetting<i32> = GucSetting::<i32>::new(3);
 static PROFILE_TIMEOUT: GucSetting<i32> = GucSetting::<i32>::new(30_000);
 static PRELOAD: GucSetting<bool> = GucSetting::<bool>::new(true);
 
@@ -58,6 +60,26 @@ pub fn define() {
         none,
     );
     GucRegistry::define_int_guc(
+        c"nl2sql.full_snapshot_max_tables",
+        c"Datasources of at most so many readable tables are retrieved whole.",
+        c"0: every datasource is searched.",
+        &FULL_SNAPSHOT_MAX_TABLES,
+        0,
+        1_000_000,
+        GucContext::Userset,
+        none,
+    );
+    GucRegistry::define_int_guc(
+        c"nl2sql.whole_table_columns",
+        c"Tables of at most so many columns are retrieved whole.",
+        c"Of larger ones the keys, the columns that the question hit, and what names their rows.",
+        &WHOLE_TABLE_COLUMNS,
+        0,
+        1_600,
+        GucContext::Userset,
+        none,
+    );
+    GucRegistry::define_int_guc(
         c"nl2sql.profile_timeout",
         c"Longest time that a build reads the rows of one table.",
         c"A table that takes longer is indexed without its statistics. 0: no limit.",
@@ -83,6 +105,14 @@ pub fn define() {
 
 pub fn max_versions() -> i64 {
     i64::from(MAX_VERSIONS.get())
+}
+
+pub fn full_snapshot_max_tables() -> usize {
+    usize::try_from(FULL_SNAPSHOT_MAX_TABLES.get()).unwrap_or(0)
+}
+
+pub fn whole_table_columns() -> usize {
+    usize::try_from(WHOLE_TABLE_COLUMNS.get()).unwrap_or(0)
 }
 
 /// `None` where there is no limit.

@@ -1,7 +1,7 @@
 //! Work that may fail without ending the transaction.
 
 use super::error::{Error, Result};
-use pgrx::pg_sys::panic::CaughtError;
+use pgrx::pg_sys::panic::{CaughtError, ErrorReportWithLevel};
 use pgrx::prelude::*;
 use std::panic::AssertUnwindSafe;
 
@@ -11,9 +11,7 @@ use std::panic::AssertUnwindSafe;
 pub fn attempt<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     match run(work, true) {
         Ok(result) => result,
-        Err(CaughtError::PostgresError(report) | CaughtError::ErrorReport(report))
-            if !ends_all(report.sql_error_code()) =>
-        {
+        Err(CaughtError::PostgresError(report) | CaughtError::ErrorReport(report)) if !ends_all(&report) => {
             let mut error = Error::new(report.sql_error_code(), report.message());
             error.detail = report.detail().map(str::to_owned);
             error.hint = report.hint().map(str::to_owned);
@@ -34,10 +32,19 @@ pub fn run<T>(work: impl FnOnce() -> Result<T>, keep: bool) -> std::result::Resu
         let owner = pg_sys::CurrentResourceOwner;
         pg_sys::BeginInternalSubTransaction(std::ptr::null());
         pg_sys::MemoryContextSwitchTo(context);
-        let result = PgTryBuilder::new(AssertUnwindSafe(|| Ok(work()))).catch_others(Err).execute();
-        if keep && matches!(result, Ok(Ok(_))) {
-            pg_sys::ReleaseCurrentSubTransaction();
-        } else {
+        let mut released = false;
+        let result = PgTryBuilder::new(AssertUnwindSafe(|| {
+            let result = work();
+            if keep && result.is_ok() {
+                // Others have their say on it, and may object.
+                pg_sys::ReleaseCurrentSubTransaction();
+                released = true;
+            }
+            Ok(result)
+        }))
+        .catch_others(Err)
+        .execute();
+        if !released {
             pg_sys::RollbackAndReleaseCurrentSubTransaction();
         }
         pg_sys::MemoryContextSwitchTo(context);
@@ -46,10 +53,12 @@ pub fn run<T>(work: impl FnOnce() -> Result<T>, keep: bool) -> std::result::Resu
     }
 }
 
-/// Whether an error ends the whole statement, whatever part of it met it.
-pub fn ends_all(code: PgSqlErrorCode) -> bool {
-    matches!(
-        code,
-        PgSqlErrorCode::ERRCODE_QUERY_CANCELED | PgSqlErrorCode::ERRCODE_T_R_SERIALIZATION_FAILURE
-    )
+/// Whether an error ends the whole statement, whatever part of it met it. Anybody's code can raise an error
+/// with these codes: it is one only where it comes from the server's own code.
+pub fn ends_all(report: &ErrorReportWithLevel) -> bool {
+    match report.sql_error_code() {
+        PgSqlErrorCode::ERRCODE_QUERY_CANCELED => report.file().ends_with("postgres.c"),
+        PgSqlErrorCode::ERRCODE_T_R_SERIALIZATION_FAILURE => !report.file().starts_with("pl"),
+        _ => false,
+    }
 }

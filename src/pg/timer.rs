@@ -9,6 +9,7 @@ unsafe extern "C-unwind" {
     fn get_timeout_indicator(id: u32, reset: bool) -> bool;
     fn get_timeout_finish_time(id: u32) -> TimestampTz;
     fn enable_timeout_at(id: u32, finish: TimestampTz);
+    fn enable_timeout_every(id: u32, finish: TimestampTz, milliseconds: i32);
     fn disable_timeout(id: u32, keep_indicator: bool);
 }
 
@@ -36,7 +37,8 @@ impl Timer {
                 })
                 .filter(|finish| outer.is_none_or(|outer| *finish < outer));
             if let Some(finish) = finish {
-                enable_timeout_at(STATEMENT, finish);
+                // Again and again: code may catch the first cancel and go on.
+                enable_timeout_every(STATEMENT, finish, 1_000);
             }
             Self { outer, finish }
         }

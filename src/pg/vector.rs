@@ -79,7 +79,7 @@ pub fn argument(vector: &[f32]) -> DatumWithOid<'static> {
     Vector(vector.to_vec()).into()
 }
 
-/// Puts a schema to the operators of a statement: `<=>` becomes `OPERATOR(schema.<=>)`. It is pgvector's
+/// Puts a schema to the operators of a statement: `<=>` becomes `OPERATOR(schema.<=>)`, and `<#>` likewise. It is pgvector's
 /// own operator, which its indexes know, where the current user may use that schema, else ours.
 pub fn qualify(sql: &str) -> Result<String> {
     let schema = query::read_one(
@@ -93,5 +93,6 @@ pub fn qualify(sql: &str) -> Result<String> {
         Error::new(pgrx::PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT, "the extension's tables are missing in this database")
             .hint("Run: CREATE EXTENSION nl2sql CASCADE;")
     })?;
-    Ok(sql.replace("<=>", &format!("OPERATOR({schema}.<=>)")))
+    let qualified = sql.replace("<=>", &format!("OPERATOR({schema}.<=>)"));
+    Ok(qualified.replace("<#>", &format!("OPERATOR({schema}.<#>)")))
 }

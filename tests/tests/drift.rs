@@ -222,6 +222,17 @@ fn check_says_what_keeps_it_from_checking() {
     }
 }
 
+/// The same structure may come back after another, and after the same.
+#[test]
+fn a_diff_is_that_of_the_last_time() {
+    let (_database, mut client) = made("CREATE TABLE a (x int)");
+    client.batch_execute("ALTER TABLE s.a ADD y int; SELECT nl2sql_index('s'); ALTER TABLE s.a DROP y; SELECT nl2sql_index('s')").unwrap();
+    let has_diff = "SELECT has_diff FROM nl2sql_versions('s') WHERE live";
+    assert_eq!(text(&mut client, has_diff).as_deref(), Some("true"));
+    client.batch_execute("INSERT INTO s.a VALUES (1); SELECT nl2sql_index('s'); DELETE FROM s.a; SELECT nl2sql_index('s')").unwrap();
+    assert_eq!(text(&mut client, has_diff).as_deref(), Some("false"));
+}
+
 /// Reading works in a read-only transaction; what is gone of the schema is a drift like any other.
 #[test]
 fn reads_write_nothing() {

@@ -39,7 +39,12 @@ const EVIL: &str = "
     CREATE VIEW telling AS SELECT tell(word) AS a FROM note;
     CREATE VIEW casting AS SELECT word::date AS a, id FROM note;
     CREATE VIEW notifying AS SELECT pg_notify('leak', word) IS NULL AS a FROM note;
-    CREATE DOMAIN checked AS int CHECK (rise_if(value) > 0);
+    CREATE DOMAIN checked AS int CHECK (rise_if(value) > 0); CREATE VIEW casting_up AS SELECT id::checked AS a, id AS b FROM note;
+    CREATE FUNCTION pretend(int) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RAISE EXCEPTION 'secret word' USING ERRCODE = CASE WHEN $1 = 1 THEN '57014' ELSE '40001' END; END $$;
+    CREATE DOMAIN cancelling AS int CHECK (pretend(1)); CREATE DOMAIN serializing AS int CHECK (pretend(2));
+    CREATE VIEW cancels AS SELECT id::cancelling AS a FROM note; CREATE VIEW serializes AS SELECT id::serializing AS a FROM note;
+    CREATE FUNCTION linger(int) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN FOR i IN 1..15 LOOP BEGIN PERFORM pg_sleep(0.1); EXCEPTION WHEN query_canceled THEN NULL; END; END LOOP; RETURN true; END $$;
+    CREATE DOMAIN lingering AS int CHECK (linger(value)); CREATE VIEW lingers AS SELECT 1::lingering AS a, id FROM note WHERE id = 1;
     CREATE TABLE generated (id checked, g int GENERATED ALWAYS AS (rise_if(id)) STORED); INSERT INTO generated VALUES (1), (2);
     CREATE INDEX ON generated (rise_if(id));
     CREATE TABLE policed (id int); INSERT INTO policed VALUES (1); ALTER TABLE policed ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
@@ -60,7 +65,8 @@ fn nothing_happens_but_issues() {
     client
         .batch_execute(&format!(
             "CREATE OPERATOR CLASS s.pair_hash DEFAULT FOR TYPE s.pair USING hash AS OPERATOR 1 s.===, FUNCTION 1 s.hash(s.pair), FUNCTION 2 s.hash(s.pair, bigint);
-             ALTER OPERATOR CLASS s.pair_hash USING hash OWNER TO {role}; LISTEN leak"
+             ALTER OPERATOR CLASS s.pair_hash USING hash OWNER TO {role}; CREATE TABLE s.mine (p s.pair, n int); INSERT INTO s.mine VALUES ((1, 2), 7);
+             CREATE SCHEMA above; CREATE VIEW above.over AS SELECT * FROM s.casting_up; LISTEN leak; SET nl2sql.profile_timeout = '700ms'"
         ))
         .unwrap();
     client.batch_execute("SELECT nl2sql_index('s')").unwrap(); // loads the library and its settings
@@ -70,16 +76,19 @@ fn nothing_happens_but_issues() {
     found.sort();
     let table = |name: &str| (format!("s.{name}"), None);
     assert_eq!(found, [
-        table("altering"), table("becoming"), ("s.casting".to_owned(), Some("a".to_owned())), table("policed"), table("telling"), table("writable"), table("writing"),
+        table("altering"), table("becoming"), ("s.cancels".to_owned(), Some("a".to_owned())), ("s.casting".to_owned(), Some("a".to_owned())), table("lingers"), table("policed"),
+        ("s.serializes".to_owned(), Some("a".to_owned())), table("sets"), table("telling"), table("writable"), table("writing"),
     ]);
+    // What a superuser made over it is not read as the superuser.
+    client.batch_execute("SELECT nl2sql_index('above')").unwrap();
     assert_eq!(text(&mut client, &format!("SELECT rolsuper FROM pg_roles WHERE rolname = '{role}'")).as_deref(), Some("false"));
     assert_eq!(text(&mut client, "SELECT count(*) FROM s.note").as_deref(), Some("3"));
     assert_eq!(text(&mut client, settings), before, "no setting outlives the reading");
     assert_eq!(text(&mut client, "current_user").as_deref(), Some("postgres"));
     assert!(client.notifications().is_empty());
     // The other columns and tables are read.
-    let read = rows(&mut client, "SELECT t ->> 'name' AS name, t -> 'row_count' AS rows FROM jsonb_array_elements(nl2sql_snapshot('s') -> 'tables') t WHERE t ->> 'name' IN ('casting', 'generated', 'paired', 'sets', 'virtual') ORDER BY 1");
-    assert_eq!(read, json!([{"name": "casting", "rows": 3}, {"name": "generated", "rows": 2}, {"name": "paired", "rows": 2}, {"name": "sets", "rows": 3}, {"name": "virtual", "rows": 1}]));
+    let read = rows(&mut client, "SELECT t ->> 'name' AS name, t -> 'row_count' AS rows FROM jsonb_array_elements(nl2sql_snapshot('s') -> 'tables') t WHERE t ->> 'name' IN ('casting', 'casting_up', 'generated', 'mine', 'paired', 'virtual') ORDER BY 1");
+    assert_eq!(read, json!([{"name": "casting", "rows": 3}, {"name": "casting_up", "rows": 3}, {"name": "generated", "rows": 2}, {"name": "mine", "rows": 1}, {"name": "paired", "rows": 2}, {"name": "virtual", "rows": 1}]));
 }
 
 #[test]
@@ -88,6 +97,8 @@ fn issues_and_logs_quote_no_data() {
     for (_, _, message) in issues(&mut client) {
         assert!(!message.contains("secret"), "{message}");
     }
+    let every = rows(&mut client, "SELECT status, error FROM nl2sql_index()");
+    assert_eq!(every, json!([{"status": "unchanged", "error": null}]), "nobody's view ends it");
     let stored = text(&mut client, "SELECT issues FROM nl2sql.build ORDER BY id DESC LIMIT 1").unwrap();
     assert!(stored.contains("22007") && !stored.contains("secret"), "{stored}");
     let role = text(&mut client, "SELECT rolname FROM pg_roles WHERE rolname LIKE 'author%' LIMIT 1").unwrap();
@@ -131,4 +142,59 @@ fn the_statements_own_limit_still_ends_it() {
     assert_eq!(sqlstate(&mut client, "SELECT * FROM nl2sql_index('s')"), "57014");
     client.batch_execute("SET statement_timeout = '60s'; SET nl2sql.profile_timeout = '100ms'; SELECT nl2sql_index('s')").unwrap();
     assert_eq!(text(&mut client, "SELECT status FROM nl2sql_health('s')").as_deref(), Some("ok"));
+}
+
+/// An error that goes on leaves the session as any error does.
+#[test]
+fn a_cancelled_call_leaves_no_transaction_behind() {
+    let (mut client, _) = authored("CREATE VIEW slow AS SELECT pg_sleep(60) IS NULL AS a");
+    client.batch_execute("SELECT nl2sql_register('s'); SET statement_timeout = '300ms'").unwrap();
+    for call in ["SELECT nl2sql_index('s')", "SELECT count(*) FROM nl2sql_index()"] {
+        assert_eq!(sqlstate(&mut client, call), "57014");
+        assert_eq!(text(&mut client, "1").as_deref(), Some("1"), "after {call}");
+    }
+}
+
+/// Between reading the structure and reading the rows, a table may become another one.
+#[test]
+fn a_table_that_changes_hands_is_not_read() {
+    let (mut client, role) = authored("CREATE VIEW a_slow AS SELECT pg_sleep(1.5) IS NULL AS a");
+    client.batch_execute("CREATE TABLE s.later (id int); INSERT INTO s.later VALUES (1); GRANT ALL ON SCHEMA s TO PUBLIC; SELECT nl2sql_register('s')").unwrap();
+    let name = text(&mut client, "current_database()").unwrap();
+    let host = text(&mut client, "current_setting('unix_socket_directories')").unwrap();
+    let author = std::thread::spawn(move || {
+        let mut author = postgres::Config::new().host_path(host).user(&role).dbname(&name).connect(postgres::NoTls).unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(600));
+        author.batch_execute("BEGIN; DROP TABLE s.later; CREATE VIEW s.later AS SELECT pg_read_file('/etc/hostname') AS id; COMMIT").unwrap();
+    });
+    let found = issues(&mut client);
+    author.join().unwrap();
+    assert!(found.iter().any(|issue| issue.0 == "s.later" && issue.2.contains("changed")), "{found:?}");
+}
+
+#[test]
+fn a_types_own_functions_cannot_close_the_cursor() {
+    let database = Database::blank();
+    let role = database.role("author");
+    let mut client = database.connect();
+    client
+        .batch_execute(&format!(
+            "CREATE SCHEMA s; GRANT ALL ON SCHEMA s TO {role}; CREATE TYPE s.mt;
+             CREATE FUNCTION s.mtin(cstring) RETURNS s.mt LANGUAGE internal IMMUTABLE STRICT AS 'int4in'; CREATE FUNCTION s.mtout(s.mt) RETURNS cstring LANGUAGE internal IMMUTABLE STRICT AS 'int4out';
+             CREATE TYPE s.mt (INPUT = s.mtin, OUTPUT = s.mtout, LIKE = int4, CATEGORY = 'N');
+             CREATE FUNCTION s.h(s.mt) RETURNS int LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN 1; END';
+             CREATE FUNCTION s.hx(s.mt, int8) RETURNS int8 LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN 1; END';
+             CREATE FUNCTION s.eq(s.mt, s.mt) RETURNS bool LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN true; END';
+             CREATE OPERATOR s.= (LEFTARG = s.mt, RIGHTARG = s.mt, FUNCTION = s.eq, HASHES);
+             CREATE OPERATOR CLASS s.hops DEFAULT FOR TYPE s.mt USING hash AS OPERATOR 1 s.=, FUNCTION 1 s.h(s.mt), FUNCTION 2 s.hx(s.mt, int8);
+             ALTER FUNCTION s.hx(s.mt, int8) OWNER TO {role}; SET ROLE {role};
+             CREATE TABLE s.t (a s.mt, b int); INSERT INTO s.t SELECT g::text::s.mt, g FROM generate_series(1, 1200) g;
+             CREATE OR REPLACE FUNCTION s.hx(s.mt, int8) RETURNS int8 LANGUAGE plpgsql VOLATILE AS $$ DECLARE c refcursor; BEGIN
+                 c := (SELECT name FROM pg_cursors WHERE statement LIKE 'SELECT a%' LIMIT 1); IF c IS NOT NULL THEN CLOSE c; END IF; RETURN 1; END $$;
+             RESET ROLE"
+        ))
+        .unwrap();
+    let found = issues(&mut client);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0].1.as_deref(), Some("a"), "the other column is read: {found:?}");
 }

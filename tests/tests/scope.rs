@@ -38,14 +38,28 @@ fn a_glob_that_matches_nothing_is_said_with_near_names() {
         "the glob shop.orders.secrets of option exclude_columns matches nothing (near it: shop.orders.secret, shop.orders.id)",
         "the glob shop.orders.name of option pii matches nothing (near it: shop.orders.id, shop.orders.secret)",
     ]);
-    // Each call mends its own, and leaves the rest.
-    for left in [3, 2, 1, 0] {
-        let first = warnings(&mut client)[0].clone();
-        mend(&mut client, &first);
-        assert_eq!(warnings(&mut client).len(), left, "{first}");
-    }
+    // Options are replaced as a whole: each call mends all of them.
+    mend(&mut client, &said[3]);
+    assert_eq!(warnings(&mut client), Vec::<String>::new());
     let options = text(&mut client, "SELECT options FROM nl2sql.datasources").unwrap();
     assert_eq!(serde_json::from_str::<Value>(&options).unwrap(), json!({"include": ["shop.*"], "exclude": [], "exclude_columns": ["*.secret"], "pii": {"*.id": false}}));
+}
+
+/// Without its last glob, a list of inclusions takes in everything.
+#[test]
+fn the_last_inclusion_is_replaced_and_not_removed() {
+    let mut client = Database::blank().connect();
+    client
+        .batch_execute(
+            "CREATE SCHEMA shop; CREATE TABLE shop.orders (id int); CREATE TABLE shop.secrets (id int); SELECT nl2sql_register('shop', options => '{\"include\": [\"shop.orders\"]}');
+             SELECT nl2sql_index('shop'); ALTER TABLE shop.orders RENAME TO orders2",
+        )
+        .unwrap();
+    let said = warnings(&mut client);
+    assert_eq!(said.len(), 2, "{said:?}");
+    assert!(said.iter().all(|warning| warning.ends_with("SELECT nl2sql_register('shop', options => '{\"include\":[\"shop.orders2\"]}');")), "{said:?}");
+    mend(&mut client, &said[0]);
+    assert_eq!(tables(&mut client, "shop"), ["shop.orders2"]);
 }
 
 #[test]

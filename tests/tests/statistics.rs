@@ -162,6 +162,57 @@ fn many_distinct_values_are_estimated() {
     assert_eq!(rows(&mut client, "SELECT DISTINCT status FROM nl2sql_index('s')"), json!([{"status": "unchanged"}]));
 }
 
+#[test]
+fn lists_that_are_not_the_values_are_not_taken_for_them() {
+    let mut client = made(
+        "CREATE DOMAIN base AS text CHECK (VALUE IN ('a', 'b', 'c')); CREATE DOMAIN narrower AS base CHECK (VALUE IN ('a'));
+         CREATE TABLE t (price numeric CHECK (price::int IN (1, 2, 3)), label text CHECK (label::char(1) IN ('x', 'y')), kind narrower, state varchar(3) CHECK (state IN ('on', 'off')),
+                         padded char(5), wide text);
+         INSERT INTO t VALUES (1.3, 'xylophone', 'a', 'on', E'a\t', repeat('x', 300000)), (1.4, 'y', 'a', 'on', 'a', repeat('x', 300000))",
+    );
+    let found = statistics(&index(&mut client, "{}"), "t");
+    let values = |column: &str| found[column].get("values").cloned();
+    assert_eq!((values("price"), values("label")), (None, None));
+    assert_eq!((values("kind"), values("state")), (Some(json!(["a"])), Some(json!(["on", "off"]))));
+    assert_eq!(found["padded"]["distinct_count"], 2, "a tab is no blank");
+    assert_eq!(found["wide"], json!({"null_share": 0.0, "distinct_count": 2, "estimated": true}), "not looked at");
+}
+
+/// Statistics that one reader's rows made are not for another; nor what views ask of who reads.
+#[test]
+fn a_view_that_depends_on_its_reader_has_no_statistics() {
+    let mut client = made(
+        "CREATE TABLE t (id int, who text); INSERT INTO t VALUES (1, 'postgres'); CREATE VIEW invoked WITH (security_invoker) AS SELECT * FROM t;
+         CREATE VIEW own AS SELECT * FROM t WHERE who = current_user; CREATE VIEW told AS SELECT * FROM t WHERE who = current_setting('my.name', true);
+         CREATE FUNCTION all_of_it() RETURNS SETOF t LANGUAGE plpgsql AS $$ BEGIN RETURN QUERY SELECT * FROM s.t; END $$; CREATE VIEW behind AS SELECT * FROM all_of_it();
+         CREATE VIEW plain AS SELECT id, upper(who) AS who FROM t; CREATE VIEW above AS SELECT * FROM own",
+    );
+    let found = index(&mut client, "{}");
+    for view in ["invoked", "own", "told", "behind", "above"] {
+        assert_eq!(statistics(&found, view), json!({"id": {}, "who": {}}), "{view}");
+    }
+    assert_eq!(statistics(&found, "plain")["who"]["max"], "POSTGRES");
+    assert_eq!(issues(&mut client).as_array().unwrap().len(), 5);
+}
+
+/// What must not be kept goes from the older versions, too.
+#[test]
+fn values_that_may_no_longer_be_kept_are_withdrawn() {
+    let mut client = made("CREATE TABLE t (id int, nick text, state text CHECK (state IN ('on'))); INSERT INTO t VALUES (7, 'Jane Doe', 'on'); CREATE TABLE u (id int)");
+    index(&mut client, "{}");
+    client.batch_execute("CREATE TABLE s.v (id int); SELECT nl2sql_index('s')").unwrap();
+    let quoted = "SELECT count(*) FROM (SELECT text || metadata::text FROM nl2sql.entry UNION ALL SELECT metadata::text FROM nl2sql.snapshot_table) AS t (t) WHERE t LIKE '%Jane Doe%'";
+    assert_ne!(text(&mut client, quoted).as_deref(), Some("0"));
+    index(&mut client, "{\"pii\": {\"s.t.nick\": true}}");
+    assert_eq!(text(&mut client, quoted).as_deref(), Some("0"));
+    assert_eq!(text(&mut client, "SELECT count(*) FROM nl2sql_versions('s')").as_deref(), Some("1"));
+    client.batch_execute("ALTER TABLE s.t ENABLE ROW LEVEL SECURITY; SELECT nl2sql_index('s')").unwrap();
+    assert_eq!(text(&mut client, "SELECT count(*) FROM nl2sql.snapshot_table WHERE metadata::text LIKE '%\"max\": \"7\"%'").as_deref(), Some("0"));
+    // A list of the catalogue's own is no reason.
+    client.batch_execute("CREATE TABLE s.w (id int); SELECT nl2sql_index('s')").unwrap();
+    assert_eq!(text(&mut client, "SELECT count(*) FROM nl2sql_versions('s')").as_deref(), Some("2"));
+}
+
 /// Statistics are a reader's business only where every reader sees the same rows.
 #[test]
 fn nothing_is_kept_where_row_security_hides_rows() {

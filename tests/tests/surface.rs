@@ -21,6 +21,7 @@ use Kind::{Reads, Tries, Writes};
 
 /// The public functions, in the words of the contract: name, arguments, result.
 const FUNCTIONS: &[(&str, &str, &str, Kind)] = &[
+    ("nl2sql_catalog", "datasource text, budget_tokens integer DEFAULT 150000", "text", Reads),
     (
         "nl2sql_check",
         "datasource text DEFAULT NULL",
@@ -50,6 +51,12 @@ const FUNCTIONS: &[(&str, &str, &str, Kind)] = &[
         Writes,
     ),
     (
+        "nl2sql_lookup",
+        "datasource text, tables text[], sample_rows integer DEFAULT 0",
+        "TABLE(requested text, table_schema text, table_name text, definition jsonb, sample_rows jsonb, note text)",
+        Tries,
+    ),
+    (
         "nl2sql_mmr",
         "query text, k integer DEFAULT 8, lambda double precision DEFAULT 0.7, types text[] DEFAULT NULL, \
          datasources text[] DEFAULT NULL, tables text[] DEFAULT NULL, fetch_k integer DEFAULT NULL",
@@ -73,6 +80,20 @@ const FUNCTIONS: &[(&str, &str, &str, Kind)] = &[
         Writes,
     ),
     (
+        "nl2sql_retrieve",
+        "datasource text, question text, sub_query jsonb DEFAULT NULL, schema_version text DEFAULT NULL, table_k integer DEFAULT 8, \
+         planning_k integer DEFAULT 12, strategy text DEFAULT 'fused'",
+        "TABLE(rank integer, table_schema text, table_name text, preferred boolean, definition jsonb, via text)",
+        Reads,
+    ),
+    (
+        "nl2sql_retrieve_explain",
+        "datasource text, question text, sub_query jsonb DEFAULT NULL, schema_version text DEFAULT NULL, table_k integer DEFAULT 8, \
+         planning_k integer DEFAULT 12, strategy text DEFAULT 'fused'",
+        "jsonb",
+        Reads,
+    ),
+    (
         "nl2sql_route",
         "question text, candidates integer DEFAULT 3, floor_ratio double precision DEFAULT 0.5, \
          datasources text[] DEFAULT NULL",
@@ -84,6 +105,14 @@ const FUNCTIONS: &[(&str, &str, &str, Kind)] = &[
         "question text, candidates integer DEFAULT 3, floor_ratio double precision DEFAULT 0.5, \
          datasources text[] DEFAULT NULL",
         "jsonb",
+        Reads,
+    ),
+    ("nl2sql_schema_prompt", "datasource text, question text, sub_query jsonb DEFAULT NULL", "text", Reads),
+    (
+        "nl2sql_search_tables",
+        "query text, datasource text DEFAULT NULL, k integer DEFAULT 10, strategy text DEFAULT 'fused'",
+        "TABLE(rank integer, datasource text, table_schema text, table_name text, similarity double precision, \
+         score double precision, summary text)",
         Reads,
     ),
     ("nl2sql_snapshot", "datasource text, schema_version text DEFAULT NULL", "jsonb", Reads),

@@ -31,14 +31,29 @@ fn ddl_is_noted_while_it_is_watched() {
     forget(&mut client);
     client.batch_execute("CREATE SCHEMA elsewhere; CREATE TABLE elsewhere.t (id int); CREATE TEMP TABLE a (id int); INSERT INTO s.a VALUES (1); DROP SCHEMA elsewhere CASCADE").unwrap();
     assert!(!touched(&mut client));
-    // Once a transaction and schema; what is rolled back is not there; a build keeps the last.
-    client.batch_execute("BEGIN; ALTER TABLE s.a ADD d int; ALTER TABLE s.a ADD e int; COMMIT; BEGIN; DROP TABLE s.a; ROLLBACK").unwrap();
+    for statement in ["ALTER TABLE s.a SET SCHEMA public", "ALTER TABLE public.a SET SCHEMA s", "ALTER SCHEMA s RENAME TO \"T t\""] {
+        client.batch_execute("SELECT nl2sql_index('s')").unwrap();
+        forget(&mut client);
+        client.batch_execute(if statement.contains("public.a") { "ALTER TABLE s.a SET SCHEMA public" } else { "SELECT 1" }).unwrap();
+        forget(&mut client);
+        client.batch_execute(statement).unwrap();
+        assert!(touched(&mut client), "{statement}");
+        client.batch_execute(if statement.ends_with("public") { "ALTER TABLE public.a SET SCHEMA s" } else { "SELECT 1" }).unwrap();
+    }
+    client.batch_execute("ALTER SCHEMA \"T t\" RENAME TO s").unwrap();
+    forget(&mut client);
+    // What is rolled back is not there; a build keeps the last.
+    client.batch_execute("ALTER TABLE s.a ADD e int").unwrap();
+    client.batch_execute("BEGIN; DROP TABLE s.a; ROLLBACK").unwrap();
     assert_eq!(rows(&mut client, "SELECT table_schema, command FROM nl2sql.ddl"), json!([{"table_schema": "s", "command": "ALTER TABLE"}]));
     client.batch_execute("CREATE VIEW s.w AS SELECT 1 AS a").unwrap();
     client.batch_execute("SELECT nl2sql_index('s')").unwrap();
     assert_eq!(rows(&mut client, "SELECT command FROM nl2sql.ddl"), json!([{"command": "CREATE VIEW"}]));
     assert_eq!(text(&mut client, "nl2sql_unwatch_ddl()").as_deref(), Some("true"));
     assert_eq!(text(&mut client, "nl2sql_unwatch_ddl()").as_deref(), Some("false"));
+    assert_eq!(text(&mut client, "nl2sql_unregister('s')").as_deref(), Some("true"));
+    assert_eq!(rows(&mut client, "SELECT * FROM nl2sql.ddl"), json!([]), "nothing is left");
+    client.batch_execute("SELECT nl2sql_index('s')").unwrap();
     forget(&mut client);
     client.batch_execute("CREATE TABLE s.z (id int)").unwrap();
     assert!(!touched(&mut client));
@@ -57,6 +72,12 @@ fn it_never_makes_a_statement_fail_or_wait() {
     author.batch_execute("SET statement_timeout = '20s'; CREATE TABLE s.c (id int); DROP TABLE s.c").unwrap();
     client.batch_execute("COMMIT").unwrap();
     other.batch_execute("ROLLBACK").unwrap();
+    // Two at once that cannot see each other's notes.
+    client.batch_execute("ANALYZE nl2sql.ddl").unwrap();
+    client.batch_execute("BEGIN ISOLATION LEVEL SERIALIZABLE; CREATE TABLE s.e (id int)").unwrap();
+    other.batch_execute("BEGIN ISOLATION LEVEL SERIALIZABLE; CREATE TABLE s.f (id int)").unwrap();
+    client.batch_execute("COMMIT").unwrap();
+    other.batch_execute("COMMIT").unwrap();
     // Whatever keeps the note from being written.
     client.batch_execute("CREATE FUNCTION public.no() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no'; END $$; CREATE TRIGGER no BEFORE INSERT ON nl2sql.ddl EXECUTE FUNCTION public.no()").unwrap();
     author.batch_execute("CREATE TABLE s.d (id int); DROP TABLE s.d; CREATE TEMP TABLE t (id int)").unwrap();

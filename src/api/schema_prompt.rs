@@ -1,0 +1,24 @@
+//! `nl2sql_schema_prompt`.
+
+use super::retrieve::request;
+use crate::pg::error::{OrRaise, Result};
+use crate::pg::jsonb::JsonbText;
+use crate::pg::retrieval;
+use nl2sql_core::prompt::{self, Shown};
+use pgrx::prelude::*;
+
+#[pg_extern]
+fn nl2sql_schema_prompt(datasource: Option<&str>, question: Option<&str>, sub_query: Option<JsonbText>) -> String {
+    render(datasource, question, sub_query).or_raise()
+}
+
+fn render(datasource: Option<&str>, question: Option<&str>, sub_query: Option<JsonbText>) -> Result<String> {
+    let request = request(datasource, question, sub_query, None, Some(8), Some(12), Some("fused"))?;
+    let found = retrieval::retrieve(&request)?;
+    let shown = found.sent.iter().map(|sent| Shown {
+        table: &sent.table,
+        definition: &sent.definition,
+        preferred: sent.preferred,
+    });
+    Ok(prompt::render(shown.collect()))
+}
