@@ -3,7 +3,7 @@
 SHELL = /bin/bash
 export PG_CONFIG DESTDIR
 
-.PHONY: help setup setup-second install uninstall demo demo-stop test bench clean
+.PHONY: help setup setup-second install uninstall demo demo-stop test bench eval clean
 .DEFAULT_GOAL = help
 
 help:
@@ -11,6 +11,7 @@ help:
 	@echo 'make demo-stop     stop and delete that server'
 	@echo 'make test          install all that is needed and run the tests'
 	@echo 'make bench         the same, and measure'
+	@echo 'make eval          measure routing and retrieval on the demo'"'"'s questions; on others with DDL= and CASES= (README)'
 	@echo 'make setup         only fetch what nl2sql builds and runs with: Debian packages, pgvector, ONNX Runtime, the model'
 	@echo 'make setup-second  fetch Postgres 16 and 18 to build and test against, and print their PG_CONFIG'
 	@echo 'make install       build the extension and install it into the Postgres of PG_CONFIG'
@@ -43,6 +44,9 @@ test: install
 
 bench: install
 	@docker/with-env.sh tests/bench.sh
+
+eval: install
+	@DDL="$(DDL)" CASES="$(CASES)" EXAMPLES="$(EXAMPLES)" DATASOURCES="$(DATASOURCES)" OUT="$(OUT)" docker/with-env.sh tests/eval.sh
 
 clean: demo-stop
 	rm -rf build target

@@ -143,7 +143,7 @@ pub fn describe(error: &postgres::Error) -> String {
     error.as_db_error().map_or_else(|| error.to_string(), |found| format!("{} {found}", found.code().code()))
 }
 
-fn connect(dir: &Path, user: &str, database: &str) -> Client {
+pub fn connect(dir: &Path, user: &str, database: &str) -> Client {
     Config::new()
         .host_path(dir)
         .user(user)

@@ -1,10 +1,12 @@
 //! `nl2sql_route` and `nl2sql_route_explain`.
 
 use crate::pg::argument::{self, TextArray};
+use crate::pg::document::Question;
 use crate::pg::embedder;
-use crate::pg::error::{OrRaise, Result};
+use crate::pg::error::{Error, OrRaise, Result};
 use crate::pg::search::{self, VOTE_K};
-use nl2sql_core::fusion::{self, Dropped, Fused, RRF_K, Signal};
+use nl2sql_core::fusion::{self, Dropped, Fused, Fusion, RRF_K, Signal};
+use nl2sql_core::name::shown;
 use pgrx::JsonB;
 use pgrx::prelude::*;
 use serde_json::{Value, json};
@@ -15,11 +17,12 @@ fn nl2sql_route(
     candidates: Option<i32>,
     floor_ratio: Option<f64>,
     datasources: TextArray,
+    fusion: Option<&str>,
 ) -> TableIterator<
     'static,
     (name!(datasource, String), name!(score, f64), name!(similarity, f64), name!(ranks, JsonB)),
 > {
-    let routing = Routing::run(question, candidates, floor_ratio, datasources).or_raise();
+    let routing = Routing::run(question, candidates, floor_ratio, datasources, fusion).or_raise();
     TableIterator::new(
         routing
             .picks
@@ -34,12 +37,24 @@ fn nl2sql_route_explain(
     candidates: Option<i32>,
     floor_ratio: Option<f64>,
     datasources: TextArray,
+    fusion: Option<&str>,
 ) -> JsonB {
-    JsonB(Routing::run(question, candidates, floor_ratio, datasources).or_raise().explain())
+    JsonB(Routing::run(question, candidates, floor_ratio, datasources, fusion).or_raise().explain())
+}
+
+/// Measured better than reciprocal ranks on every set of questions: see "How it searches" in the README.
+const DEFAULT: Fusion = Fusion::Score;
+
+fn parse_fusion(name: &str) -> Result<Fusion> {
+    Fusion::from_name(name).ok_or_else(|| {
+        Error::invalid(format!("unknown fusion \"{}\"", shown(name)))
+            .hint(format!("Known: {}.", Fusion::ALL.map(Fusion::name).join(", ")))
+    })
 }
 
 struct Routing {
     namespace: String,
+    fusion: Fusion,
     candidates: usize,
     floor_ratio: f64,
     signals: Vec<Signal>,
@@ -54,18 +69,30 @@ impl Routing {
         candidates: Option<i32>,
         floor_ratio: Option<f64>,
         datasources: TextArray,
+        fusion: Option<&str>,
     ) -> Result<Self> {
         let question = argument::spoken("question", question)?;
         let candidates = argument::at_least_one("candidates", candidates)?;
         let floor_ratio = argument::share("floor_ratio", floor_ratio)?;
         let datasources = argument::filter("datasources", datasources)?;
+        let fusion = fusion.map_or(Ok(DEFAULT), parse_fusion)?;
         let builds = search::builds(datasources.as_deref())?;
         tracing::debug!(question, "route");
         let vector = embedder::embed_question(question)?;
         let signals = search::signals(&builds, &vector)?;
-        let fused = fusion::fuse(&signals);
+        let (signals, fused) = match fusion {
+            Fusion::Rrf => {
+                let fused = fusion::fuse(&signals);
+                (signals, fused)
+            }
+            Fusion::Score => {
+                let signals = search::all_seeing(&builds, &Question::new(question)?, &vector, signals)?;
+                let fused = fusion::fuse_scores(&signals);
+                (signals, fused)
+            }
+        };
         let (picks, dropped) = fusion::shortlist(fused.clone(), candidates, floor_ratio);
-        Ok(Self { namespace: builds.namespace, candidates, floor_ratio, signals, fused, picks, dropped })
+        Ok(Self { namespace: builds.namespace, fusion, candidates, floor_ratio, signals, fused, picks, dropped })
     }
 
     /// Ids and names only, never an entry's text.
@@ -84,6 +111,7 @@ impl Routing {
             "namespace": self.namespace,
             "signals": signals,
             "routing": {
+                "fusion": self.fusion.name(),
                 "rrf_k": RRF_K,
                 "vote_k": VOTE_K,
                 "candidates": self.candidates,
@@ -97,11 +125,16 @@ impl Routing {
     }
 }
 
+/// A score that is not an entry's has no id.
+fn named(id: &str) -> Option<&str> {
+    Some(id).filter(|id| !id.is_empty())
+}
+
 fn explain_signal(signal: &Signal) -> Value {
     let hits: Vec<Value> = signal
         .hits
         .iter()
-        .map(|hit| json!({ "id": hit.id, "datasource": hit.datasource, "similarity": hit.similarity }))
+        .map(|hit| json!({ "id": named(&hit.id), "datasource": hit.datasource, "similarity": hit.similarity }))
         .collect();
     let ranking: Vec<Value> = signal
         .places()
@@ -110,7 +143,7 @@ fn explain_signal(signal: &Signal) -> Value {
             json!({
                 "rank": place.rank,
                 "datasource": place.best.datasource,
-                "id": place.best.id,
+                "id": named(&place.best.id),
                 "similarity": place.best.similarity,
             })
         })

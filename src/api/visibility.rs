@@ -1,5 +1,8 @@
-//! The two functions that row security rests on (`nl2sql.table_access`, `nl2sql.readable_columns`).
+//! The two functions that row security rests on (`nl2sql.table_access`, `nl2sql.readable_columns`), and the one
+//! that the views rest on (`nl2sql.current_namespace`).
 
+use crate::pg::error::OrRaise;
+use crate::pg::namespace;
 use crate::pg::privilege::{self, Reach};
 use pgrx::prelude::*;
 
@@ -10,6 +13,12 @@ fn table_access(table_schema: &str, table_name: &str) -> i32 {
         Reach::Columns => 1,
         Reach::Table => 2,
     }
+}
+
+/// For the views.
+#[pg_extern]
+fn current_namespace() -> String {
+    namespace::current().or_raise()
 }
 
 #[pg_extern]

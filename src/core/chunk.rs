@@ -176,6 +176,7 @@ impl Cutter<'_> {
         // from the relationships that the caller may see.
         let fields = json!({
             "table": key,
+            "description": table.metadata.description,
             "primary_key": table.contract.primary_key,
             "columns": columns,
             "row_count": table.metadata.row_count,

@@ -1,5 +1,6 @@
-//! Reciprocal rank fusion of signals, and the shortlist that routing makes of it.
+//! Fusing signals by reciprocal ranks or by scores, and the shortlist that routing makes of it.
 
+use crate::rank::z_scores;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009).
@@ -9,10 +10,40 @@ pub const RRF_K: u32 = 60;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hit {
     pub datasource: String,
+    /// Empty for a score that is not an entry's.
     pub id: String,
-    /// Cosine similarity to the question.
+    /// Cosine similarity to the question; for the signal `words`, BM25.
     pub similarity: f64,
 }
+
+/// How signals are fused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fusion {
+    /// By reciprocal ranks.
+    Rrf,
+    /// By z-scores.
+    Score,
+}
+
+impl Fusion {
+    pub const ALL: [Fusion; 2] = [Fusion::Rrf, Fusion::Score];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Fusion::Rrf => "rrf",
+            Fusion::Score => "score",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|known| known.name() == name)
+    }
+}
+
+/// The signal whose scores are no cosines.
+pub const WORDS: &str = "words";
+/// Signals of what people wrote of a datasource; the others are of what its schema holds.
+const WRITTEN: [&str; 3] = ["description", "examples", "curated"];
 
 /// One search and what it found.
 #[derive(Debug, Clone, PartialEq)]
@@ -102,6 +133,45 @@ pub fn fuse(signals: &[Signal]) -> Vec<Fused> {
     fused
 }
 
+/// Sum over the signals of each one's z-score over the datasources that it saw, best first, ties to the smaller
+/// name. What people wrote (description, examples, curated) and what the schema holds (tables, columns, words)
+/// count equally: the signals of each kind that saw anything share it. A signal that cannot see a datasource
+/// does not punish it: there it is at the signal's mean.
+pub fn fuse_scores(signals: &[Signal]) -> Vec<Fused> {
+    let names: BTreeSet<&str> =
+        signals.iter().flat_map(|signal| &signal.hits).map(|hit| hit.datasource.as_str()).collect();
+    let mut fused: Vec<Fused> = names
+        .iter()
+        .map(|name| Fused {
+            datasource: name.to_string(),
+            score: 0.0,
+            similarity: f64::NEG_INFINITY,
+            ranks: BTreeMap::new(),
+        })
+        .collect();
+    let is_written = |signal: &&Signal| WRITTEN.contains(&signal.name);
+    let seeing = || signals.iter().filter(|signal| !signal.hits.is_empty());
+    for signal in seeing() {
+        let of_kind = seeing().filter(|other| is_written(other) == is_written(&signal)).count();
+        let places = signal.places();
+        let by_name: HashMap<&str, &Placed> =
+            places.iter().map(|place| (place.best.datasource.as_str(), place)).collect();
+        let scores: Vec<Option<f64>> =
+            names.iter().map(|name| by_name.get(name).map(|place| place.best.similarity)).collect();
+        for ((candidate, z), name) in fused.iter_mut().zip(z_scores(&scores)).zip(&names) {
+            candidate.score += z / of_kind as f64;
+            if let Some(place) = by_name.get(name) {
+                candidate.ranks.insert(signal.name, place.rank);
+                if signal.name != WORDS {
+                    candidate.similarity = candidate.similarity.max(place.best.similarity);
+                }
+            }
+        }
+    }
+    fused.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.datasource.cmp(&b.datasource)));
+    fused
+}
+
 /// Why a candidate is not in the shortlist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dropped {
@@ -173,6 +243,26 @@ mod tests {
         assert_eq!(of("a").ranks, BTreeMap::from([("description", 1)]));
         assert_eq!(of("c").similarity, 0.9);
         assert_eq!(fused[0].datasource, "a");
+    }
+
+    #[test]
+    fn sums_z_scores_by_kind() {
+        let signals = [
+            signal("description", &[("a", 0.9), ("b", 0.1)]),
+            signal("examples", &[]),
+            signal("tables", &[("a", 0.2), ("b", 0.4), ("c", 0.3)]),
+            signal("words", &[("a", 5.0), ("b", 9.0), ("c", 7.0)]),
+        ];
+        let fused = fuse_scores(&signals);
+        let of = |name: &str| fused.iter().find(|candidate| candidate.datasource == name).unwrap();
+        let edge = 1.5_f64.sqrt();
+        assert!((of("a").score - (1.0 - edge)).abs() < 1e-9, "{fused:?}");
+        assert!((of("b").score - (edge - 1.0)).abs() < 1e-9);
+        assert!(of("c").score.abs() < 1e-9, "what the description cannot see is at its mean");
+        assert_eq!(of("b").similarity, 0.4, "words are no cosines");
+        assert_eq!(of("b").ranks, BTreeMap::from([("description", 2), ("tables", 1), ("words", 1)]));
+        assert_eq!(fused[0].datasource, "b");
+        assert!(fuse_scores(&[]).is_empty());
     }
 
     #[test]

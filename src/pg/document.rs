@@ -43,6 +43,11 @@ impl Question {
         )?;
         Ok(Self { any: stems::any_of(&stems), stems })
     }
+
+    /// A text search query that any of the stems satisfies.
+    pub fn any(&self) -> &str {
+        &self.any
+    }
 }
 
 /// What was found of one column of a table.

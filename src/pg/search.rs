@@ -1,17 +1,22 @@
 //! Searching live builds, as the current user: row security is inside every search, before its
 //! LIMIT.
 
+use super::document::Question;
 use super::error::{Error, Result};
 use super::{datasource, namespace, query, vector};
 use nl2sql_core::chunk::ChunkType;
-use nl2sql_core::fusion::{Hit, Signal};
+use nl2sql_core::fusion::{Hit, Signal, WORDS};
 use nl2sql_core::name::{TableName, find_table, shown};
+use nl2sql_core::rank::bm25;
+use nl2sql_core::stems;
 use pgrx::JsonB;
 use pgrx::prelude::*;
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 const LIVE: &str = include_str!("../../sql/search/live.sql");
 const NEAREST: &str = include_str!("../../sql/search/nearest.sql");
+const ROUTE_DOCUMENTS: &str = include_str!("../../sql/search/route_documents.sql");
 const ROUTE: &str = include_str!("../../sql/search/route.sql");
 
 /// Entries that each signal of routing lets vote.
@@ -129,6 +134,77 @@ pub fn signals(builds: &Builds, question_vector: &[f32]) -> Result<Vec<Signal>> 
         }
     }
     Ok(signals)
+}
+
+/// The signals of `signals`, made to see every datasource that they can: the best table and column of each, not
+/// those among the nearest alone; descriptions only where there is one, since a name alone says little; and as
+/// a sixth one the words that question and datasource share, by BM25.
+pub fn all_seeing(builds: &Builds, question: &Question, vector: &[f32], signals: Vec<Signal>) -> Result<Vec<Signal>> {
+    let found = query::read(
+        &vector::qualify(ROUTE_DOCUMENTS)?,
+        &[vector::argument(vector), builds.numbers().into(), question.any().into()],
+        |row| {
+            Ok((
+                row.must::<String>(1)?,
+                row.get::<f64>(2)?,
+                row.get::<f64>(3)?,
+                u64::try_from(row.must::<i64>(4)?).unwrap_or(0),
+                row.get::<Vec<String>>(5)?.unwrap_or_default(),
+            ))
+        },
+    )?;
+    let described = described(builds)?;
+    let mut signals: Vec<Signal> = signals
+        .into_iter()
+        .map(|mut signal| {
+            if signal.name == "description" {
+                signal.hits.retain(|hit| described.contains(&hit.datasource));
+            }
+            for (datasource, table, column, ..) in &found {
+                let best = match signal.name {
+                    "tables" => *table,
+                    "columns" => *column,
+                    _ => None,
+                };
+                if let Some(similarity) = best.filter(|_| !signal.hits.iter().any(|hit| hit.datasource == *datasource)) {
+                    signal.hits.push(Hit { datasource: datasource.clone(), id: String::new(), similarity });
+                }
+            }
+            signal
+        })
+        .collect();
+    let terms: Vec<BTreeMap<String, u64>> = found
+        .iter()
+        .map(|(.., words)| {
+            let mut terms = BTreeMap::new();
+            for (term, times) in words.iter().flat_map(|words| stems::count(words, &question.stems)) {
+                *terms.entry(term).or_default() += times;
+            }
+            terms
+        })
+        .collect();
+    let documents: Vec<(u64, &BTreeMap<String, u64>)> =
+        found.iter().zip(&terms).map(|((_, _, _, length, _), terms)| (*length, terms)).collect();
+    let hits = found.iter().zip(bm25(&documents)).map(|((datasource, ..), score)| Hit {
+        datasource: datasource.clone(),
+        id: String::new(),
+        similarity: score,
+    });
+    // Words that no datasource has rank nothing.
+    let hits: Vec<Hit> = if terms.iter().all(BTreeMap::is_empty) { Vec::new() } else { hits.collect() };
+    signals.push(Signal { name: WORDS, hits });
+    Ok(signals)
+}
+
+/// Datasources that say something of themselves beside their name.
+fn described(builds: &Builds) -> Result<Vec<String>> {
+    query::read(
+        "SELECT datasource FROM nl2sql.entry
+         WHERE namespace = $1 AND build = ANY ($2) AND type = 'schema.datasource'
+           AND (metadata ? 'description' OR metadata ? 'domains')",
+        &[builds.namespace.as_str().into(), builds.numbers().into()],
+        |row| row.must(1),
+    )
 }
 
 /// Fails with 22023 where a chunk type is unknown.

@@ -96,14 +96,14 @@ const FUNCTIONS: &[(&str, &str, &str, Kind)] = &[
     (
         "nl2sql_route",
         "question text, candidates integer DEFAULT 3, floor_ratio double precision DEFAULT 0.5, \
-         datasources text[] DEFAULT NULL",
+         datasources text[] DEFAULT NULL, fusion text DEFAULT NULL",
         "TABLE(datasource text, score double precision, similarity double precision, ranks jsonb)",
         Reads,
     ),
     (
         "nl2sql_route_explain",
         "question text, candidates integer DEFAULT 3, floor_ratio double precision DEFAULT 0.5, \
-         datasources text[] DEFAULT NULL",
+         datasources text[] DEFAULT NULL, fusion text DEFAULT NULL",
         "jsonb",
         Reads,
     ),

@@ -1,0 +1,11 @@
+-- What the documents of the builds $2 hold of each datasource: the similarity to $1 of its most similar table and column,
+-- the number of its words, and those of them that are in $3.
+SELECT d.datasource,
+       (max(-(d.embedding <#> $1)) FILTER (WHERE d.relation IS NOT NULL AND d.place = 0))::float8,
+       (max(-(d.embedding <#> $1)) FILTER (WHERE d.place > 0))::float8,
+       sum(d.length)::bigint,
+       array_agg(d.words::text) FILTER (WHERE d.words @@ $3::tsquery)
+FROM nl2sql.document d
+WHERE d.build = ANY ($2)
+GROUP BY d.datasource
+ORDER BY d.datasource COLLATE "C"
