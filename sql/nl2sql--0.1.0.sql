@@ -266,32 +266,37 @@ COMMENT ON COLUMN nl2sql.entry.embedding IS 'vector of the text';
 -- Apart from the entries, whose texts and metadata would make reading every row of a build several times slower.
 CREATE TABLE nl2sql.document (
     build bigint NOT NULL REFERENCES nl2sql.build (id) ON DELETE CASCADE,
-    datasource text NOT NULL,
     relation integer,
-    place smallint NOT NULL,
-    columns text[],
+    referred integer,
     length integer NOT NULL,
+    place smallint NOT NULL,
+    datasource text NOT NULL,
+    columns text[],
+    referred_columns text[],
+    embedding halfvec,
     words tsvector NOT NULL,
-    known_values text[],
-    embedding vector NOT NULL
+    known_values text[]
 );
 ALTER TABLE nl2sql.document ALTER COLUMN embedding SET STORAGE PLAIN;
 CREATE INDEX document_build_idx ON nl2sql.document (build, relation);
+CREATE INDEX document_words_idx ON nl2sql.document USING gin (words);
 CREATE INDEX document_values_idx ON nl2sql.document (build) WHERE known_values IS NOT NULL;
-COMMENT ON TABLE nl2sql.document IS 'what retrieval and routing rank by: a row per table, column, sample question and datasource';
+COMMENT ON TABLE nl2sql.document IS 'what retrieval and routing rank by: a row per table, column, relationship, sample question and datasource';
 COMMENT ON COLUMN nl2sql.document.build IS 'build_id';
 COMMENT ON COLUMN nl2sql.document.datasource IS 'the datasource';
 COMMENT ON COLUMN nl2sql.document.relation IS 'the table; null: the datasource as a whole, or a sample question';
+COMMENT ON COLUMN nl2sql.document.referred IS 'the table that a relationship leads to';
+COMMENT ON COLUMN nl2sql.document.referred_columns IS 'its key columns';
 COMMENT ON COLUMN nl2sql.document.place IS 'a column''s place in its table''s snapshot, from 1 on; 0: not a column';
 COMMENT ON COLUMN nl2sql.document.columns IS 'columns that the row speaks of';
 COMMENT ON COLUMN nl2sql.document.length IS 'number of words, repeated ones counted';
 COMMENT ON COLUMN nl2sql.document.words IS 'stems of names, comments and synonyms';
 COMMENT ON COLUMN nl2sql.document.known_values IS 'values that the column is known to have';
-COMMENT ON COLUMN nl2sql.document.embedding IS 'vector of the entry';
+COMMENT ON COLUMN nl2sql.document.embedding IS 'vector of the entry in half precision; none for a relationship';
 
 -- pgvector's own, for roles that may not use the schema it is in.
-CREATE OPERATOR nl2sql.<#> (LEFTARG = vector, RIGHTARG = vector, FUNCTION = vector_negative_inner_product, COMMUTATOR = OPERATOR(nl2sql.<#>));
-COMMENT ON OPERATOR nl2sql.<#> (vector, vector) IS 'negative inner product';
+CREATE OPERATOR nl2sql.<#> (LEFTARG = halfvec, RIGHTARG = halfvec, FUNCTION = halfvec_negative_inner_product, COMMUTATOR = OPERATOR(nl2sql.<#>));
+COMMENT ON OPERATOR nl2sql.<#> (halfvec, halfvec) IS 'negative inner product';
 CREATE OPERATOR nl2sql.<=> (LEFTARG = vector, RIGHTARG = vector, FUNCTION = cosine_distance, COMMUTATOR = OPERATOR(nl2sql.<=>));
 COMMENT ON OPERATOR nl2sql.<=> (vector, vector) IS 'cosine distance';
 
@@ -403,12 +408,19 @@ CREATE POLICY visible ON nl2sql.document FOR SELECT
         WHEN relation IS NULL THEN
             datasource IN (SELECT d.name FROM nl2sql.datasource d)
         ELSE
-            relation IN (SELECT r.id FROM nl2sql.relation r
-                         WHERE nl2sql.table_access(r.table_schema, r.table_name) = 2)
-            OR (columns <> '{}'
-                AND NOT EXISTS (SELECT FROM unnest(columns) AS c (column_name)
-                                WHERE (document.relation, c.column_name) NOT IN
-                                      (SELECT rc.relation, rc.column_name FROM nl2sql.readable_column rc)))
+            (relation IN (SELECT r.id FROM nl2sql.relation r
+                          WHERE nl2sql.table_access(r.table_schema, r.table_name) = 2)
+             OR (columns <> '{}'
+                 AND NOT EXISTS (SELECT FROM unnest(columns) AS c (column_name)
+                                 WHERE (document.relation, c.column_name) NOT IN
+                                       (SELECT rc.relation, rc.column_name FROM nl2sql.readable_column rc))))
+            AND
+            (referred IS NULL
+             OR referred IN (SELECT r.id FROM nl2sql.relation r
+                             WHERE nl2sql.table_access(r.table_schema, r.table_name) = 2)
+             OR NOT EXISTS (SELECT FROM unnest(referred_columns) AS c (column_name)
+                            WHERE (document.referred, c.column_name) NOT IN
+                                  (SELECT rc.relation, rc.column_name FROM nl2sql.readable_column rc)))
         END);
 GRANT SELECT ON nl2sql.document TO PUBLIC;
 

@@ -111,15 +111,22 @@ BEGIN
 END
 $$;
 SELECT nl2sql_index('many');
-CREATE TABLE public.bench_health (ms double precision);
+CREATE TABLE public.bench_many (what text, ms double precision);
 DO $$
 DECLARE
     started timestamptz;
 BEGIN
+    PERFORM nl2sql_retrieve('many', 'which of these has the greatest value?');
     FOR round IN 1..7 LOOP
         started := clock_timestamp();
         PERFORM nl2sql_health('many');
-        INSERT INTO public.bench_health VALUES (1000 * extract(epoch FROM clock_timestamp() - started));
+        INSERT INTO public.bench_many VALUES ('nl2sql_health', 1000 * extract(epoch FROM clock_timestamp() - started));
+        started := clock_timestamp();
+        PERFORM count(*) FROM nl2sql_retrieve('many', 'which of these has the greatest value?');
+        INSERT INTO public.bench_many VALUES ('nl2sql_retrieve, just asked', 1000 * extract(epoch FROM clock_timestamp() - started));
+        started := clock_timestamp();
+        PERFORM nl2sql_catalog('many');
+        INSERT INTO public.bench_many VALUES ('nl2sql_catalog', 1000 * extract(epoch FROM clock_timestamp() - started));
     END LOOP;
 END
 $$;

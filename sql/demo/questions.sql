@@ -52,6 +52,19 @@ SELECT * FROM nl2sql_route('Which parcels arrived later than promised in Decembe
 SELECT * FROM nl2sql_route('Who has not paid the bill yet?');
 
 \echo
+\echo '---- What of it does a planner need? ----'
+\echo
+
+-- A datasource as small as this one is sent whole; here it is searched.
+SET nl2sql.full_snapshot_max_tables = 0;
+
+SELECT rank, table_name, via,
+       (SELECT string_agg(c ->> 'name', ', ') FROM jsonb_array_elements(definition -> 'columns') c) AS columns
+FROM nl2sql_retrieve('webshop', 'Which parcels arrived later than promised in December?', table_k => 3);
+
+SELECT nl2sql_schema_prompt('webshop', 'What has to be reordered for Hamburg?');
+
+\echo
 \echo '---- The five entries that are near a question, and unlike each other ----'
 \echo
 

@@ -1,7 +1,7 @@
 -- What the documents of the builds $2 hold of each datasource: the similarity to $1 of its most similar table and column,
 -- the number of its words, and those of them that are in $3.
 SELECT d.datasource,
-       (max(-(d.embedding <#> $1)) FILTER (WHERE d.relation IS NOT NULL AND d.place = 0))::float8,
+       (max(-(d.embedding <#> $1)) FILTER (WHERE d.relation IS NOT NULL AND d.place = 0 AND d.referred IS NULL))::float8,
        (max(-(d.embedding <#> $1)) FILTER (WHERE d.place > 0))::float8,
        sum(d.length)::bigint,
        array_agg(d.words::text) FILTER (WHERE d.words @@ $3::tsquery)

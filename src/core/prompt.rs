@@ -2,7 +2,7 @@
 
 use crate::name::TableName;
 use crate::schema::{ColumnContract, ColumnMetadata, Table};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 /// A definition that was retrieved.
 pub struct Shown<'a> {
@@ -16,15 +16,14 @@ pub struct Shown<'a> {
 /// The lines, preferred tables first, then by name.
 pub fn render(mut shown: Vec<Shown>) -> String {
     shown.sort_by(|a, b| b.preferred.cmp(&a.preferred).then_with(|| a.table.name.cmp(&b.table.name)));
-    let lines: Vec<String> = shown.iter().map(|one| line(one).to_string()).collect();
-    lines.join("\n")
+    shown.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-fn line(shown: &Shown) -> Value {
+fn line(shown: &Shown) -> String {
     let definition = shown.definition;
     let of = |name: &str| shown.table.columns().find(|(column, _)| column.name == name);
     let columns = definition["columns"].as_array().into_iter().flatten();
-    let columns: Vec<Value> = columns
+    let columns: Vec<String> = columns
         .filter_map(|column| {
             let (contract, metadata) = of(column["name"].as_str()?)?;
             Some(render_column(shown.table, contract, metadata, &column["matched_value"]))
@@ -32,64 +31,65 @@ fn line(shown: &Shown) -> Value {
         .collect();
     let keys = definition["foreign_keys"].as_array().into_iter().flatten().map(|key| {
         let referred = |part: &str| key[part].as_str().unwrap_or_default().to_owned();
-        json!({
-            "columns": key["columns"],
-            "references": TableName::new(referred("referred_schema"), referred("referred_table")).to_string(),
-            "referred_columns": key["referred_columns"],
-        })
+        let referred = TableName::new(referred("referred_schema"), referred("referred_table"));
+        object(&[
+            ("columns", said(&key["columns"])),
+            ("references", said(&json!(referred.to_string()))),
+            ("referred_columns", said(&key["referred_columns"])),
+        ])
     });
-    compact([
-        ("table", json!(shown.table.name.to_string())),
-        ("kind", json!(shown.table.contract.kind.words()).take_unless("table")),
-        ("preferred", if shown.preferred { json!(true) } else { Value::Null }),
-        ("description", definition["description"].clone()),
-        ("rows", definition["row_count"].clone()),
-        ("primary_key", definition["primary_key"].clone()),
-        ("columns", json!(columns)),
-        ("foreign_keys", keys.collect()),
-        ("other_columns", definition["other_columns"].clone()),
+    let kind = shown.table.contract.kind.words();
+    object(&[
+        ("table", said(&json!(shown.table.name.to_string()))),
+        ("kind", said(&json!(kind)).filter(|_| kind != "table")),
+        ("preferred", shown.preferred.then(|| "true".to_owned())),
+        ("description", said(&definition["description"])),
+        ("rows", said(&definition["row_count"])),
+        ("primary_key", said(&definition["primary_key"])),
+        ("columns", list(columns)),
+        ("foreign_keys", list(keys.collect())),
+        ("other_columns", said(&definition["other_columns"])),
     ])
 }
 
-fn render_column(table: &Table, column: &ColumnContract, metadata: &ColumnMetadata, matched: &Value) -> Value {
-    let known = |name: &str| metadata.statistics.get(name).cloned().unwrap_or(Value::Null);
+fn render_column(table: &Table, column: &ColumnContract, metadata: &ColumnMetadata, matched: &Value) -> String {
+    let known = |name: &str| metadata.statistics.get(name).unwrap_or(&Value::Null);
     let range = match (known("min"), known("max")) {
-        (Value::Null, _) | (_, Value::Null) => Value::Null,
-        (min, max) if table.measures(column) => json!([min, max]),
-        _ => Value::Null,
+        (Value::Null, _) | (_, Value::Null) => None,
+        (min, max) if table.measures(column) => said(&json!([min, max])),
+        _ => None,
     };
-    compact([
-        ("name", json!(column.name)),
-        ("type", json!(column.data_type)),
-        ("description", json!(metadata.description)),
-        ("synonyms", json!(metadata.synonyms)),
-        ("pii", if metadata.pii { json!(true) } else { Value::Null }),
+    object(&[
+        ("name", said(&json!(column.name))),
+        ("type", said(&json!(column.data_type))),
+        ("description", said(&json!(metadata.description))),
+        ("synonyms", said(&json!(metadata.synonyms))),
+        ("pii", metadata.pii.then(|| "true".to_owned())),
         ("range", range),
-        ("sample_values", known("values")),
-        ("matched_value", matched.clone()),
+        ("sample_values", said(known("values"))),
+        ("matched_value", said(matched)),
     ])
 }
 
-trait TakeUnless {
-    fn take_unless(self, usual: &str) -> Value;
-}
-
-impl TakeUnless for Value {
-    /// The usual is not worth saying.
-    fn take_unless(self, usual: &str) -> Value {
-        if self == usual { Value::Null } else { self }
-    }
-}
-
-fn compact<const N: usize>(fields: [(&str, Value); N]) -> Value {
-    let said = |value: &Value| match value {
-        Value::Null => false,
-        Value::String(text) => !text.is_empty(),
-        Value::Array(items) => !items.is_empty(),
-        _ => true,
+/// A value as JSON; what is empty is not said.
+fn said(value: &Value) -> Option<String> {
+    let empty = match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        _ => false,
     };
-    let fields = fields.into_iter().filter(|(_, value)| said(value));
-    Value::Object(fields.map(|(name, value)| (name.to_owned(), value)).collect::<Map<_, _>>())
+    (!empty).then(|| value.to_string())
+}
+
+fn list(items: Vec<String>) -> Option<String> {
+    (!items.is_empty()).then(|| format!("[{}]", items.join(",")))
+}
+
+/// A JSON object, its fields in this order: a reader wants the name first.
+fn object(fields: &[(&str, Option<String>)]) -> String {
+    let fields = fields.iter().filter_map(|(name, value)| Some(format!("\"{name}\":{}", value.as_deref()?)));
+    format!("{{{}}}", fields.collect::<Vec<_>>().join(","))
 }
 
 #[cfg(test)]

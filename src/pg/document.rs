@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 
 const WRITE: &str = include_str!("../../sql/search/write_documents.sql");
 const READ: &str = include_str!("../../sql/search/documents.sql");
+const WORDS: &str = include_str!("../../sql/search/document_words.sql");
 
 /// Writes the documents of a build whose entries are written. For the extension's owner.
 pub fn write(namespace: &str, build: i64, chunks: &[Chunk]) -> Result<()> {
@@ -67,42 +68,67 @@ pub struct TableFound {
     pub columns: Vec<ColumnFound>,
 }
 
-/// Everything in the builds that the current user may read, by the number of its table, in the order of
-/// these.
-pub fn read(builds: &Builds, question_vector: &[f32], question: &Question) -> Result<BTreeMap<i32, TableFound>> {
-    let sql = vector::qualify(READ)?.replace("@@ $3", "@@ $3::tsquery");
+/// Everything in the builds that the current user may read.
+pub struct Found {
+    /// By the number of the table.
+    pub tables: BTreeMap<i32, TableFound>,
+    /// Pairs of tables that a foreign key joins, by their numbers.
+    pub joins: Vec<(i32, i32)>,
+}
+
+pub fn read(builds: &Builds, question_vector: &[f32], question: &Question) -> Result<Found> {
     let columns = query::read_one(
-        &sql,
-        &[vector::argument(question_vector), builds.numbers().into(), question.any.as_str().into()],
+        &vector::qualify(READ)?,
+        &[vector::half_argument(question_vector), builds.numbers().into()],
         |row| {
             Ok((
                 row.get::<Vec<i32>>(1)?.unwrap_or_default(),
-                row.get::<Vec<i16>>(2)?.unwrap_or_default(),
+                row.get::<Vec<i32>>(2)?.unwrap_or_default(),
                 row.get::<Vec<f32>>(3)?.unwrap_or_default(),
-                row.get::<Vec<i32>>(4)?.unwrap_or_default(),
-                row.get::<Vec<Option<String>>>(5)?.unwrap_or_default(),
             ))
         },
     )?;
-    let mut found: BTreeMap<i32, TableFound> = BTreeMap::new();
-    let Some((relations, places, similarities, lengths, words)) = columns else { return Ok(found) };
-    for at in 0..relations.len() {
-        let table = found.entry(relations[at]).or_default();
-        let length = u64::try_from(lengths[at]).unwrap_or(0);
-        let terms = words[at].as_deref().map(|words| stems::count(words, &question.stems)).unwrap_or_default();
-        let similarity = f64::from(similarities[at]);
-        table.evidence.length += length;
-        for (term, times) in &terms {
-            *table.evidence.terms.entry(term.clone()).or_default() += times;
+    let mut found = Found { tables: BTreeMap::new(), joins: Vec::new() };
+    let (relations, packed, similarities) = columns.unwrap_or_default();
+    for ((relation, packed), similarity) in relations.into_iter().zip(packed).zip(similarities) {
+        if packed < 0 {
+            found.joins.push((relation, -packed));
+            continue;
         }
-        if places[at] == 0 {
+        let (place, length) = ((packed % 2048) as i16, (packed / 2048) as u64);
+        let similarity = f64::from(similarity);
+        let table = found.tables.entry(relation).or_default();
+        table.evidence.length += length;
+        if place == 0 {
             table.evidence.table = Some(similarity);
         } else {
             table.evidence.column = Some(table.evidence.column.map_or(similarity, |best| best.max(similarity)));
-            table.columns.push(ColumnFound { place: places[at], similarity, length, terms });
+            table.columns.push(ColumnFound { place, similarity, length, terms: BTreeMap::new() });
         }
     }
+    // The index gives them in an order of its own.
+    found.tables.values_mut().for_each(|table| table.columns.sort_by_key(|column| column.place));
+    if !question.stems.is_empty() {
+        add_words(builds, question, &mut found.tables)?;
+    }
     Ok(found)
+}
+
+fn add_words(builds: &Builds, question: &Question, tables: &mut BTreeMap<i32, TableFound>) -> Result<()> {
+    let words = query::read(WORDS, &[builds.numbers().into(), question.any.as_str().into()], |row| {
+        Ok((row.must::<i32>(1)?, row.must::<i16>(2)?, row.must::<String>(3)?))
+    })?;
+    for (relation, place, words) in words {
+        let Some(table) = tables.get_mut(&relation) else { continue };
+        let terms = stems::count(&words, &question.stems);
+        for (term, times) in &terms {
+            *table.evidence.terms.entry(term.clone()).or_default() += times;
+        }
+        if let Ok(at) = table.columns.binary_search_by_key(&place, |column| column.place) {
+            table.columns[at].terms = terms;
+        }
+    }
+    Ok(())
 }
 
 /// Known values of columns: the table's number, the column's place, the values.
@@ -123,15 +149,4 @@ pub fn column_names(builds: &Builds, tables: &[i32]) -> Result<Vec<(i32, i16, St
         &[builds.numbers().into(), tables.to_vec().into()],
         |row| Ok((row.must(1)?, row.must(2)?, row.must(3)?)),
     )
-}
-
-/// The tables that foreign keys join, by their numbers.
-pub fn joins(builds: &Builds) -> Result<Vec<(i32, i32)>> {
-    let found = query::read(
-        "SELECT relation, referred FROM nl2sql.entry
-         WHERE namespace = $1 AND build = ANY ($2) AND type = 'schema.relationship' AND referred IS NOT NULL",
-        &[builds.namespace.as_str().into(), builds.numbers().into()],
-        |row| Ok((row.must::<i32>(1)?, row.must::<i32>(2)?)),
-    )?;
-    Ok(found.into_iter().filter(|(from, to)| from != to).collect())
 }

@@ -70,9 +70,9 @@ pub fn rank(builds: &Builds, question: &str, strategy: Strategy, limit: usize) -
     let words = Question::new(question)?;
     let vector = embedder::embed_question(question)?;
     let mut found = document::read(builds, &vector, &words)?;
-    let mut tables: Vec<Table> = Vec::with_capacity(found.len());
+    let mut tables: Vec<Table> = Vec::with_capacity(found.tables.len());
     for (number, datasource, name) in names(builds)? {
-        if let Some(found) = found.remove(&number) {
+        if let Some(found) = found.tables.remove(&number) {
             tables.push(Table { number, datasource, name, found, score: 0.0 });
         }
     }
@@ -82,7 +82,7 @@ pub fn rank(builds: &Builds, question: &str, strategy: Strategy, limit: usize) -
     let mut ranking = Ranking {
         strategy,
         stems: words.stems,
-        neighbours: neighbours(builds, &places)?,
+        neighbours: neighbours(&found.joins, &places),
         tables,
         order: Vec::new(),
         matches: HashMap::new(),
@@ -105,15 +105,15 @@ fn names(builds: &Builds) -> Result<Vec<(i32, String, TableName)>> {
     )
 }
 
-fn neighbours(builds: &Builds, places: &HashMap<i32, usize>) -> Result<Vec<Vec<usize>>> {
+fn neighbours(joins: &[(i32, i32)], places: &HashMap<i32, usize>) -> Vec<Vec<usize>> {
     let mut neighbours: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); places.len()];
-    for (from, to) in document::joins(builds)? {
-        if let (Some(&from), Some(&to)) = (places.get(&from), places.get(&to)) {
+    for (from, to) in joins {
+        if let (Some(&from), Some(&to)) = (places.get(from), places.get(to)) {
             neighbours[from].insert(to);
             neighbours[to].insert(from);
         }
     }
-    Ok(neighbours.into_iter().map(|tables| tables.into_iter().collect()).collect())
+    neighbours.into_iter().map(|tables| tables.into_iter().collect()).collect()
 }
 
 impl Ranking {

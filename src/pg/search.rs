@@ -142,7 +142,7 @@ pub fn signals(builds: &Builds, question_vector: &[f32]) -> Result<Vec<Signal>> 
 pub fn all_seeing(builds: &Builds, question: &Question, vector: &[f32], signals: Vec<Signal>) -> Result<Vec<Signal>> {
     let found = query::read(
         &vector::qualify(ROUTE_DOCUMENTS)?,
-        &[vector::argument(vector), builds.numbers().into(), question.any().into()],
+        &[vector::half_argument(vector), builds.numbers().into(), question.any().into()],
         |row| {
             Ok((
                 row.must::<String>(1)?,

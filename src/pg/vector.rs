@@ -3,6 +3,7 @@
 
 use super::error::{Error, Result};
 use super::query;
+use half::f16;
 use pgrx::callconv::{BoxRet, FcInfo};
 use pgrx::datum::{Datum, DatumWithOid, FromDatum, IntoDatum};
 use pgrx::pg_sys;
@@ -32,15 +33,17 @@ impl IntoDatum for Vector {
     /// The type lives in whatever schema pgvector was installed in: it is taken from the column that
     /// holds it.
     fn type_oid() -> pg_sys::Oid {
-        const SCHEMA: &CStr = c"nl2sql";
-        const TABLE: &CStr = c"entry";
-        const COLUMN: &CStr = c"embedding";
-        // SAFETY: system cache look-ups by null-terminated names; a missing one gives InvalidOid.
-        unsafe {
-            let schema = pg_sys::get_namespace_oid(SCHEMA.as_ptr(), true);
-            let table = pg_sys::get_relname_relid(TABLE.as_ptr(), schema);
-            pg_sys::get_atttype(table, pg_sys::get_attnum(table, COLUMN.as_ptr()))
-        }
+        column_type(c"entry")
+    }
+}
+
+/// The type of a table's column "embedding".
+fn column_type(table: &CStr) -> pg_sys::Oid {
+    // SAFETY: system cache look-ups by null-terminated names; a missing one gives InvalidOid.
+    unsafe {
+        let schema = pg_sys::get_namespace_oid(c"nl2sql".as_ptr(), true);
+        let table = pg_sys::get_relname_relid(table.as_ptr(), schema);
+        pg_sys::get_atttype(table, pg_sys::get_attnum(table, c"embedding".as_ptr()))
     }
 }
 
@@ -72,6 +75,33 @@ unsafe impl BoxRet for Vector {
             None => fcinfo.return_null(),
         }
     }
+}
+
+/// The same in half precision: float2 in place of float4.
+pub struct HalfVector(Vec<f16>);
+
+impl IntoDatum for HalfVector {
+    fn into_datum(self) -> Option<pg_sys::Datum> {
+        let size = FLOATS_AT + self.0.len() * size_of::<f16>();
+        let dimension = i16::try_from(self.0.len()).ok()?;
+        // SAFETY: as for a vector.
+        unsafe {
+            let start = pg_sys::palloc0(size).cast::<u8>();
+            pgrx::set_varsize_4b(start.cast(), size as i32);
+            start.add(HEADER).cast::<i16>().write(dimension);
+            std::ptr::copy_nonoverlapping(self.0.as_ptr(), start.add(FLOATS_AT).cast::<f16>(), self.0.len());
+            Some(pg_sys::Datum::from(start))
+        }
+    }
+
+    fn type_oid() -> pg_sys::Oid {
+        column_type(c"document")
+    }
+}
+
+/// The vector in half precision, as a query's argument.
+pub fn half_argument(vector: &[f32]) -> DatumWithOid<'static> {
+    HalfVector(vector.iter().copied().map(f16::from_f32).collect()).into()
 }
 
 /// The vector as a query's argument.

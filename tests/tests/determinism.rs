@@ -111,7 +111,7 @@ fn ties_go_to_the_smaller_id_and_name() {
         assert!(found[0]["id"].as_str().unwrap().contains("Twin"), "the smallest id of the nearest text");
     }
     let routed = rows(&mut client, "SELECT datasource, ranks FROM nl2sql_route('what is sown where', floor_ratio => 1)");
-    let ranks = |rank: i32| json!({"description": rank, "examples": rank, "tables": rank, "columns": rank});
+    let ranks = |rank: i32| json!({"description": rank, "examples": rank, "tables": rank, "columns": rank, "words": rank});
     assert_eq!(routed, json!([
         {"datasource": "Twin", "ranks": ranks(1)}, {"datasource": "twin_a", "ranks": ranks(2)}, {"datasource": "twin_b", "ranks": ranks(3)},
     ]));
@@ -224,7 +224,7 @@ fn routing_computed_a_second_time() {
     let (mut floors, mut limits, mut gaps) = (0, 0, 0);
     for question in QUESTIONS.iter().chain(&["which crop was sown last"]) {
         for (candidates, floor) in [(3, 0.5), (1, 0.0), (9, 0.0), (2, 1.0), (5, 0.8)] {
-            let arguments = format!("'{question}', {candidates}, {floor}");
+            let arguments = format!("'{question}', {candidates}, {floor}, fusion => 'rrf'");
             let explained = parse(&mut client, &format!("nl2sql_route_explain({arguments})"));
             let signals = explained["signals"].as_array().unwrap();
             let names: Vec<&str> = signals.iter().map(|signal| signal["signal"].as_str().unwrap()).collect();

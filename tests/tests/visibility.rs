@@ -61,6 +61,34 @@ const QUERIES: &[&str] = &[
     "SELECT nl2sql_route_explain('pallets by weight', candidates => 1)",
     "SELECT datasource, status, index_version, entries, counts, namespace, embedding_model, problems, warnings FROM nl2sql_health()",
     "SELECT datasource, status, entries, counts, problems, warnings FROM nl2sql_health('clinic')",
+    "SELECT * FROM nl2sql_route('which patients came in spring', fusion => 'rrf')",
+    "SELECT nl2sql_route_explain('who paid', candidates => 9, floor_ratio => 0, fusion => 'rrf')",
+    "SELECT * FROM nl2sql_retrieve('shop', 'who paid')",
+    "SELECT * FROM nl2sql_retrieve('clinic', 'diagnosis of patients')",
+    "SELECT r.* FROM (SELECT set_config('nl2sql.full_snapshot_max_tables', '0', true)) s, LATERAL nl2sql_retrieve('shop', 'card number of who paid', table_k => 2) r",
+    "SELECT r.* FROM (SELECT set_config('nl2sql.full_snapshot_max_tables', '0', true)) s, LATERAL nl2sql_retrieve('clinic', 'fee of visits', table_k => 1) r",
+    "SELECT r.* FROM (SELECT set_config('nl2sql.full_snapshot_max_tables', '0', true)) s, LATERAL nl2sql_retrieve('depot', 'weight of the pallets of an order', strategy => 'mmr') r",
+    "SELECT r FROM (SELECT set_config('nl2sql.full_snapshot_max_tables', '0', true)) s, LATERAL nl2sql_retrieve_explain('shop', 'orders that were paid', table_k => 3) r",
+    "SELECT nl2sql_retrieve_explain('clinic', 'fee of visits')",
+    "SELECT nl2sql_schema_prompt('shop', 'who paid')",
+    "SELECT nl2sql_schema_prompt('clinic', 'who paid')",
+    "SELECT nl2sql_catalog('shop')",
+    "SELECT nl2sql_catalog('clinic', 20)",
+    "SELECT nl2sql_catalog('depot')",
+    "SELECT requested, table_schema, table_name, definition, sample_rows, note FROM nl2sql_lookup('shop', '{customer,paymnt,payment,orders,shop.open_order}', 2)",
+    "SELECT requested, table_schema, table_name, definition, sample_rows, note FROM nl2sql_lookup('clinic', '{visit,patient,secret_trail}', 1)",
+    "SELECT * FROM nl2sql_search_tables('who paid for which visit', k => 30)",
+    "SELECT * FROM nl2sql_search_tables('card number', 'shop', 3)",
+    "SELECT * FROM nl2sql_search_tables('card number', 'shop', 9, 'mmr')",
+    "SELECT * FROM nl2sql_check()",
+    "SELECT * FROM nl2sql_check('clinic')",
+    "SELECT datasource, table_schema, table_name, description, row_count, primary_key, columns FROM nl2sql.tables ORDER BY 1, 2, 3",
+    "SELECT * FROM nl2sql.columns ORDER BY 1, 2, 3, 4",
+    "SELECT * FROM nl2sql.relationships ORDER BY 1, 2, 3",
+    "SELECT datasource, namespace, live FROM nl2sql.builds ORDER BY 1",
+    "SELECT datasource, status, warnings FROM nl2sql.health",
+    "SELECT d.datasource, r.table_name, d.columns, d.referred_columns, d.length, d.words::text, d.known_values FROM nl2sql.document d
+     LEFT JOIN nl2sql.relation r ON r.id = d.relation ORDER BY 1, 2, 3, 4, 6",
     "SELECT nl2sql_snapshot('shop')",
     "SELECT nl2sql_snapshot('clinic')",
     "SELECT nl2sql_snapshot('depot')",
@@ -162,6 +190,9 @@ fn never_held(all: &Database, drops: &str, partly: &[&str], datasources: &[&str]
         let own = "DELETE FROM nl2sql.entry WHERE type = 'schema.table' AND metadata ->> 'table' = $1";
         let deleted = client.execute(own, &[table]);
         assert_eq!(deleted.expect("entries"), 1, "{table}");
+        let own = "DELETE FROM nl2sql.document d USING nl2sql.relation r
+                   WHERE d.relation = r.id AND d.place = 0 AND d.referred IS NULL AND r.table_schema || '.' || r.table_name = $1";
+        assert_eq!(client.execute(own, &[table]).expect("documents"), 1, "{table}");
     }
     client.batch_execute(afterwards).expect("what happens afterwards");
     answers(&mut client)
@@ -232,7 +263,15 @@ fn each_right_taken_away_takes_away_what_it_showed() {
         if statements.starts_with("ALTER ROLE") {
             prepared = prepare(&mut session);
         }
-        report.push_str(&differences(case, &ask_all(&mut session, &prepared), want));
+        let (mut got, mut want) = (ask_all(&mut session, &prepared), want.to_vec());
+        if case == "bypasses row security" {
+            // All of the index exists for such a role, but it may not read the tables' own rows.
+            for at in (0..QUERIES.len()).filter(|at| QUERIES[*at].contains("nl2sql_lookup")) {
+                got[at].clear();
+                want[at].clear();
+            }
+        }
+        report.push_str(&differences(case, &got, &want));
     }
     dba.batch_execute(&format!("REASSIGN OWNED BY {reader} TO postgres")).expect("the owner of before");
     assert_none(report);

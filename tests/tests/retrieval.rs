@@ -1,0 +1,296 @@
+//! What a planner is given for a question: tables, columns, joins, values, samples.
+
+use nl2sql_tests::{Database, error, rows, sqlstate, text};
+use postgres::Client;
+use serde_json::{Value, json};
+
+/// The demo, every datasource searched however small.
+fn searched() -> (Database, Client) {
+    let database = Database::demo();
+    let mut client = database.connect();
+    client.batch_execute("SELECT nl2sql_health(); SET nl2sql.full_snapshot_max_tables = 0").unwrap();
+    (database, client)
+}
+
+fn sent(client: &mut Client, call: &str) -> Vec<(String, String, Vec<String>)> {
+    let found = rows(client, &format!("SELECT table_name, via, definition FROM {call} ORDER BY rank"));
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let columns = |row: &Value| row["definition"]["columns"].as_array().unwrap().iter().map(|column| text(&column["name"])).collect();
+    found.as_array().unwrap().iter().map(|row| (text(&row["table_name"]), text(&row["via"]), columns(row))).collect()
+}
+
+fn tables(client: &mut Client, call: &str) -> Vec<String> {
+    sent(client, call).into_iter().map(|(table, ..)| table).collect()
+}
+
+#[test]
+fn a_small_datasource_is_sent_whole() {
+    let mut client = Database::demo().connect();
+    let found = sent(&mut client, "nl2sql_retrieve('chinook', 'anything at all')");
+    assert_eq!(found.len(), 11);
+    assert!(found.iter().all(|(_, via, _)| via == "small"));
+    assert_eq!(found[0].0, "album");
+    let explained: Value = serde_json::from_str(&text(&mut client, "nl2sql_retrieve_explain('chinook', 'anything')").unwrap()).unwrap();
+    assert_eq!((&explained["small"], explained.get("pool")), (&json!(true), None));
+}
+
+#[test]
+fn a_join_has_both_its_ends_and_what_lies_between() {
+    let (_database, mut client) = searched();
+    let found = sent(&mut client, "nl2sql_retrieve('chinook', 'Which playlists hold tracks of the genre jazz?', table_k => 2)");
+    let names: Vec<&str> = found.iter().map(|(table, ..)| table.as_str()).collect();
+    assert!(names.contains(&"track"), "{found:?}");
+    // Whatever is chosen is connected: each table is joined with another.
+    let keys = rows(
+        &mut client,
+        "WITH r AS (SELECT * FROM nl2sql_retrieve('chinook', 'artists in playlists', table_k => 2))
+         SELECT count(*) AS tables, count(*) FILTER (WHERE via = 'join') > 0 AS joined,
+                bool_and(EXISTS (SELECT FROM jsonb_array_elements(r.definition -> 'foreign_keys'))
+                         OR EXISTS (SELECT FROM r o, jsonb_array_elements(o.definition -> 'foreign_keys') f WHERE f ->> 'referred_table' = r.table_name)) AS connected
+         FROM r",
+    );
+    assert_eq!(keys[0]["connected"], true, "{keys}");
+    // Both ends of every key that is sent.
+    let broken = "SELECT count(*) FROM (
+        WITH r AS (SELECT * FROM nl2sql_retrieve('chinook', 'revenue of each artist from customers in Brazil'))
+        SELECT f FROM r, jsonb_array_elements(r.definition -> 'foreign_keys') f
+        WHERE NOT EXISTS (SELECT FROM r t, jsonb_array_elements(t.definition -> 'columns') c WHERE t.table_name = f ->> 'referred_table' AND c ->> 'name' = f -> 'referred_columns' ->> 0)
+           OR NOT EXISTS (SELECT FROM jsonb_array_elements(r.definition -> 'columns') c WHERE c ->> 'name' = f -> 'columns' ->> 0)) broken";
+    assert_eq!(text(&mut client, broken).as_deref(), Some("0"));
+}
+
+#[test]
+fn a_large_table_is_cut_and_a_small_one_is_not() {
+    let (_database, mut client) = searched();
+    let definition = |client: &mut Client| {
+        let found = rows(client, "SELECT definition FROM nl2sql_retrieve('chinook', 'Which employees were hired in 2019?') WHERE table_name = 'employee'");
+        found[0]["definition"].clone()
+    };
+    let cut = definition(&mut client);
+    let names: Vec<&str> = cut["columns"].as_array().unwrap().iter().map(|column| column["name"].as_str().unwrap()).collect();
+    for needed in ["employee_id", "hire_date", "first_name", "last_name"] {
+        assert!(names.contains(&needed), "{names:?}");
+    }
+    assert_eq!(cut["other_columns"], 15 - names.len());
+    client.batch_execute("SET nl2sql.whole_table_columns = 15").unwrap();
+    assert_eq!(definition(&mut client)["columns"].as_array().unwrap().len(), 15);
+    assert_eq!(definition(&mut client).get("other_columns"), None);
+}
+
+#[test]
+fn values_lead_to_their_columns() {
+    let (_database, mut client) = searched();
+    client.batch_execute("SELECT nl2sql_register('chinook', options => '{\"sample_values\": true}'); SELECT nl2sql_index('chinook')").unwrap();
+    for (question, table, column, value) in [
+        ("How many bossa nova songs are there?", "genre", "name", "Bossa Nova"),
+        ("What was sold to Brasil?", "customer", "country", "Brazil"),
+        ("tickets that are pending", "ticket", "status", "pending"),
+    ] {
+        let datasource = if table == "ticket" { "helpdesk" } else { "chinook" };
+        let matched = format!(
+            "SELECT c ->> 'matched_value' FROM nl2sql_retrieve('{datasource}', '{question}') r, jsonb_array_elements(r.definition -> 'columns') c
+             WHERE table_name = '{table}' AND c ->> 'name' = '{column}'"
+        );
+        assert_eq!(text(&mut client, &matched).as_deref(), Some(value), "{question}");
+    }
+}
+
+#[test]
+fn preferred_tables_come_first() {
+    let (_database, mut client) = searched();
+    let call = "nl2sql_retrieve('webshop', 'Which parcels arrived late?', table_k => 2)";
+    let before = tables(&mut client, call);
+    client.batch_execute("SELECT nl2sql_register('webshop', options => '{\"preferred_tables\": [\"carrier\", \"webshop.orders\"]}'); SELECT nl2sql_index('webshop')").unwrap();
+    let after = rows(&mut client, &format!("SELECT rank, table_name, preferred FROM {call} ORDER BY rank"));
+    assert!(after[0]["preferred"] == true, "{before:?} {after}");
+    let first_lines = text(&mut client, "SELECT split_part(nl2sql_schema_prompt('webshop', 'Which parcels arrived late?'), E'\\n', 1)").unwrap();
+    assert_eq!(serde_json::from_str::<Value>(&first_lines).unwrap()["preferred"], true);
+}
+
+#[test]
+fn definitions_come_from_the_version_that_is_named() {
+    let (_database, mut client) = searched();
+    let before = text(&mut client, "SELECT schema_version FROM nl2sql_versions('webshop')").unwrap();
+    client.batch_execute("ALTER TABLE webshop.carrier ADD hotline text; CREATE TABLE webshop.parcel_locker (locker_id int); SELECT nl2sql_index('webshop'); DROP TABLE webshop.parcel_locker").unwrap();
+    let carrier = |client: &mut Client, version: &str| {
+        let call = format!("SELECT definition -> 'columns' AS c FROM nl2sql_retrieve('webshop', 'hotline of the carrier', schema_version => {version}) WHERE table_name = 'carrier'");
+        rows(client, &call).to_string().contains("hotline")
+    };
+    assert!(carrier(&mut client, "NULL"));
+    assert!(!carrier(&mut client, &format!("'{before}'")));
+    let lockers = format!("nl2sql_retrieve('webshop', 'parcel lockers', schema_version => '{before}')");
+    assert!(!tables(&mut client, &lockers).contains(&"parcel_locker".to_owned()));
+}
+
+#[test]
+fn strategies_and_what_explains_them() {
+    let (_database, mut client) = searched();
+    for strategy in ["fused", "dense", "mmr"] {
+        let call = format!("('webshop', 'Which carrier delivers late most often?', table_k => 3, strategy => '{strategy}')");
+        let found = tables(&mut client, &format!("nl2sql_retrieve{call}"));
+        assert!(found.contains(&"shipment".to_owned()) || found.contains(&"carrier".to_owned()), "{strategy}: {found:?}");
+        let explained: Value = serde_json::from_str(&text(&mut client, &format!("nl2sql_retrieve_explain{call}")).unwrap()).unwrap();
+        assert_eq!(explained["strategy"], strategy);
+        assert_eq!(explained["picks"].as_array().unwrap().len(), 3);
+        let listed: Vec<&str> = explained["sent"].as_array().unwrap().iter().map(|sent| sent["table"].as_str().unwrap().trim_start_matches("webshop.")).collect();
+        assert_eq!(listed, found);
+    }
+    let explained = text(&mut client, "nl2sql_retrieve_explain('webshop', 'late parcels', '{\"intent\": \"count\", \"filters\": [\"december\"]}')").unwrap();
+    assert_eq!(serde_json::from_str::<Value>(&explained).unwrap()["text"], "late parcels\ncount\ndecember");
+    // The same rows on every run.
+    let call = "SELECT * FROM nl2sql_retrieve('webshop', 'who pays late?')";
+    let once = rows(&mut client, call);
+    assert_eq!(rows(&mut client, call), once);
+}
+
+#[test]
+fn search_tables_over_one_and_over_all() {
+    let mut client = Database::demo().connect();
+    let found = rows(&mut client, "SELECT rank, datasource, table_name, similarity BETWEEN -1 AND 1 AS similar, summary FROM nl2sql_search_tables('satisfaction of customers with tickets')");
+    assert_eq!(found.as_array().unwrap().len(), 10);
+    assert_eq!(found[0]["datasource"], "helpdesk");
+    assert!(found[0]["summary"].as_str().unwrap().starts_with("Table "));
+    let one = rows(&mut client, "SELECT DISTINCT datasource FROM nl2sql_search_tables('tickets', 'chinook', 30)");
+    assert_eq!(one, json!([{"datasource": "chinook"}]));
+}
+
+#[test]
+fn a_catalogue_within_its_budget() {
+    let mut client = Database::demo().connect();
+    let all = text(&mut client, "nl2sql_catalog('webshop')").unwrap();
+    let tables = text(&mut client, "SELECT count(*) FROM nl2sql.tables WHERE datasource = 'webshop'").unwrap();
+    assert_eq!(all.lines().count().to_string(), tables);
+    assert!(all.contains("webshop.order_item | 6c | ") && all.contains("-> webshop.orders, webshop.product"), "{all}");
+    let few = text(&mut client, "nl2sql_catalog('webshop', 60)").unwrap();
+    assert!(few.chars().count() <= 240 && few.lines().count() >= 1, "{few}");
+    assert_eq!(sqlstate(&mut client, "SELECT nl2sql_catalog('webshop', 0)"), "22023");
+    client.batch_execute("SELECT nl2sql_register('new', schemas => '{webshop}')").unwrap();
+    assert_eq!(sqlstate(&mut client, "SELECT nl2sql_catalog('new')"), "55000");
+}
+
+#[test]
+fn the_prompt_is_a_line_a_table() {
+    let (_database, mut client) = searched();
+    let prompt = text(&mut client, "nl2sql_schema_prompt('webshop', 'What has to be reordered for Hamburg?')").unwrap();
+    assert!(prompt.lines().all(|line| line.starts_with("{\"table\":\"webshop.")), "{prompt}");
+    let lines: Vec<Value> = prompt.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let stock = lines.iter().find(|line| line["table"] == "webshop.stock").unwrap();
+    let columns = stock["columns"].as_array().unwrap();
+    assert!(columns.iter().any(|column| column["name"] == "reorder_level" && column["range"].is_array()), "{stock}");
+    assert!(columns.iter().all(|column| column["name"] != "product_id" || column.get("range").is_none()), "a key has no range");
+    let names: Vec<&str> = lines.iter().map(|line| line["table"].as_str().unwrap()).collect();
+    let mut sorted = names.clone();
+    sorted.sort_unstable();
+    assert_eq!(names, sorted);
+    assert!(!prompt.contains("null") && !prompt.contains("[]"), "empty values are left out");
+}
+
+#[test]
+fn lookups_and_their_sample_rows() {
+    let mut client = Database::demo().connect();
+    client.batch_execute("ALTER TABLE chinook.artist ADD story text; UPDATE chinook.artist SET story = repeat('é', 200); SELECT nl2sql_index('chinook')").unwrap();
+    let found = rows(&mut client, "SELECT requested, table_name, note, sample_rows FROM nl2sql_lookup('chinook', '{artist,chinook.ALBUM,albm,customer}', 2)");
+    assert_eq!((&found[0]["table_name"], &found[1]["table_name"]), (&json!("artist"), &json!("album")));
+    assert_eq!(found[2]["note"], "no such table; near it: album");
+    let sample = found[0]["sample_rows"].as_array().unwrap();
+    assert_eq!(sample.len(), 2);
+    assert_eq!(sample[0]["story"].as_str().unwrap().chars().count(), 80);
+    let customer = &found[3]["sample_rows"][0];
+    assert_eq!((&customer["email"], &customer["fax"]), (&json!("***"), &Value::Null), "masked, but for null: {customer}");
+    assert!(customer["country"].is_string() && customer["country"] != "***");
+    for (call, code) in [
+        ("'chinook', '{}'", "22023"), ("'chinook', NULL", "22004"), ("'chinook', '{a,b,c,d,e,f,g,h,i,j,k}'", "22023"), ("'chinook', '{artist}', 4", "22023"),
+        ("'chinook', '{artist}', -1", "22023"), ("'nobody', '{artist}'", "42704"), ("'chinook', '{NULL}'", "22004"),
+    ] {
+        assert_eq!(sqlstate(&mut client, &format!("SELECT * FROM nl2sql_lookup({call})")), code, "{call}");
+    }
+    // A bare name that two schemas have.
+    client.batch_execute("SELECT nl2sql_register('two', schemas => '{chinook,webshop}'); SELECT nl2sql_index('two')").unwrap();
+    let note = text(&mut client, "SELECT note FROM nl2sql_lookup('two', '{customer}')").unwrap();
+    assert_eq!(note, "ambiguous: chinook.customer, webshop.customer");
+}
+
+#[test]
+fn sample_rows_are_read_with_the_callers_rights_and_change_nothing() {
+    let database = Database::blank();
+    let (author, reader) = (database.role("author"), database.role("reader"));
+    let mut client = database.connect();
+    client.batch_execute(&format!("CREATE SCHEMA s AUTHORIZATION {author}")).unwrap();
+    database
+        .connect_as(&author)
+        .batch_execute(&format!(
+            "SET search_path = s; CREATE TABLE note (id int, owner text); INSERT INTO note VALUES (1, '{reader}'), (2, 'other');
+             ALTER TABLE note ENABLE ROW LEVEL SECURITY; CREATE POLICY mine ON note USING (owner = current_user);
+             CREATE TABLE parts (id int, secret text); INSERT INTO parts VALUES (1, 'hidden');
+             CREATE FUNCTION rise(int) RETURNS int LANGUAGE plpgsql AS $$ BEGIN EXECUTE 'ALTER ROLE {author} SUPERUSER'; RETURN 1; END $$;
+             CREATE FUNCTION write(int) RETURNS int LANGUAGE plpgsql AS $$ BEGIN INSERT INTO s.parts VALUES (9, 'written'); RETURN 1; END $$;
+             CREATE FUNCTION who(int) RETURNS text LANGUAGE sql AS 'SELECT current_user::text';
+             CREATE VIEW rising AS SELECT rise(id) AS a FROM parts; CREATE VIEW writing AS SELECT write(id) AS a FROM parts; CREATE VIEW asking AS SELECT who(id) AS a FROM parts;
+             GRANT USAGE ON SCHEMA s TO {reader}; GRANT SELECT ON note, rising, writing, asking TO {reader}; GRANT SELECT (id) ON parts TO {reader}"
+        ))
+        .unwrap();
+    client.batch_execute("SELECT nl2sql_index('s')").unwrap();
+    let sample = |client: &mut Client, table: &str| rows(client, &format!("SELECT sample_rows, note FROM nl2sql_lookup('s', '{{{table}}}', 3)"));
+    let mut reading = database.connect_as(&reader);
+    assert_eq!(sample(&mut reading, "note")[0]["sample_rows"], json!([{"id": "1", "owner": reader}]), "row security is the reader's");
+    assert_eq!(sample(&mut reading, "parts")[0]["sample_rows"], json!([{"id": "1"}]));
+    assert_eq!(sample(&mut reading, "asking")[0]["sample_rows"], json!([{"a": reader}]));
+    for client in [&mut client, &mut reading] {
+        for table in ["rising", "writing"] {
+            let found = sample(client, table);
+            assert_eq!(found[0]["sample_rows"], Value::Null);
+            assert!(found[0]["note"].as_str().unwrap().starts_with("no sample rows: "), "{found}");
+        }
+    }
+    assert_eq!(sample(&mut client, "asking")[0]["sample_rows"], json!([{"a": author}]), "not with a superuser's rights");
+    assert_eq!(sample(&mut client, "note")[0]["sample_rows"].as_array().unwrap().len(), 2);
+    assert_eq!(text(&mut client, &format!("SELECT rolsuper FROM pg_roles WHERE rolname = '{author}'")).as_deref(), Some("false"));
+    assert_eq!(text(&mut client, "SELECT count(*) FROM s.parts").as_deref(), Some("1"));
+    assert_eq!(text(&mut client, "current_user").as_deref(), Some("postgres"));
+}
+
+#[test]
+fn arguments_are_checked() {
+    let (_database, mut client) = searched();
+    let long = "x ".repeat(500_000);
+    for (call, code) in [
+        ("nl2sql_retrieve(NULL, 'x')", "22004"), ("nl2sql_retrieve('chinook', NULL)", "22004"), ("nl2sql_retrieve('chinook', ' ')", "22023"),
+        ("nl2sql_retrieve('nobody', 'x')", "42704"), ("nl2sql_retrieve('chinook', 'x', '[]')", "22023"), ("nl2sql_retrieve('chinook', 'x', '{\"where\": 1}')", "22023"),
+        ("nl2sql_retrieve('chinook', 'x', schema_version => 'y')", "42704"), ("nl2sql_retrieve('chinook', 'x', table_k => 0)", "22023"),
+        ("nl2sql_retrieve('chinook', 'x', planning_k => -1)", "22023"), ("nl2sql_retrieve('chinook', 'x', table_k => NULL)", "22004"),
+        ("nl2sql_retrieve('chinook', 'x', strategy => 'best')", "22023"), ("nl2sql_retrieve('chinook', 'x', strategy => NULL)", "22004"),
+        ("nl2sql_search_tables(NULL)", "22004"), ("nl2sql_search_tables('x', 'nobody')", "42704"), ("nl2sql_search_tables('x', k => 31)", "22023"),
+        ("nl2sql_search_tables('x', k => 0)", "22023"), ("nl2sql_search_tables('', 'chinook')", "22023"), ("nl2sql_route('x', fusion => 'sum')", "22023"),
+    ] {
+        assert_eq!(sqlstate(&mut client, &format!("SELECT * FROM {call}")), code, "{call}");
+    }
+    assert!(error(&mut client, "SELECT nl2sql_retrieve('chinook', 'x', strategy => 'best')").hint().unwrap().contains("fused"));
+    for question in [long.as_str(), "'' \\ : & | ! ( ) <-> *", "🦀 ~~~", "the of and"] {
+        let question = question.replace('\'', "''");
+        let found = rows(&mut client, &format!("SELECT table_name FROM nl2sql_retrieve('chinook', '{question}', table_k => 2000000000, planning_k => 2000000000)"));
+        assert_eq!(found.as_array().unwrap().len(), 11);
+    }
+}
+
+#[test]
+fn the_views_show_what_is_live() {
+    let mut client = Database::demo().connect();
+    client.batch_execute("SELECT nl2sql_index()").unwrap();
+    let counts = rows(
+        &mut client,
+        "SELECT (SELECT count(*) FROM nl2sql.tables) AS tables, (SELECT count(*) FROM nl2sql.columns) AS columns, (SELECT count(*) FROM nl2sql.relationships) AS relationships,
+                (SELECT count(*) FROM nl2sql.metrics) AS metrics, (SELECT count(*) FROM nl2sql.builds WHERE live) AS builds, (SELECT count(*) FROM nl2sql.health WHERE status = 'ok') AS sound",
+    );
+    let entries = |client: &mut Client, kind: &str| {
+        text(client, &format!("SELECT count(*) FROM nl2sql.entry e JOIN nl2sql.pointer p ON p.build = e.build WHERE type = 'schema.{kind}'")).unwrap().parse::<i64>().unwrap()
+    };
+    let expected = json!({
+        "tables": entries(&mut client, "table"), "columns": entries(&mut client, "column"), "relationships": entries(&mut client, "relationship"),
+        "metrics": 0, "builds": 3, "sound": 3,
+    });
+    assert_eq!(counts[0], expected);
+    let album = rows(&mut client, "SELECT description, primary_key, columns FROM nl2sql.tables WHERE datasource = 'chinook' AND table_name = 'album'");
+    assert_eq!((&album[0]["primary_key"], &album[0]["columns"]), (&json!(["album_id"]), &json!(3)));
+    let quantity = rows(&mut client, "SELECT data_type, pii, null_share, min IS NOT NULL AS has_min FROM nl2sql.columns WHERE table_name = 'stock' AND column_name = 'quantity'");
+    assert_eq!(quantity[0], json!({"data_type": "integer", "pii": false, "null_share": 0, "has_min": true}));
+}
