@@ -116,7 +116,7 @@ fn public_several_and_foreign_schemas() {
     let mut client = database.connect();
     client
         .batch_execute(&format!(
-            "CREATE TABLE public.mine (id int PRIMARY KEY); CREATE EXTENSION pg_stat_statements; CREATE SCHEMA theirs AUTHORIZATION {role}; SET ROLE {role};
+            "CREATE TABLE public.mine (id int PRIMARY KEY); CREATE TABLE public.of_vector (id int); ALTER EXTENSION vector ADD TABLE public.of_vector; CREATE SCHEMA theirs AUTHORIZATION {role}; SET ROLE {role};
              CREATE TABLE theirs.t (id int, word text); INSERT INTO theirs.t VALUES (1, 'x'); RESET ROLE; REVOKE ALL ON SCHEMA theirs FROM PUBLIC;
              CREATE TABLE theirs.from_us (id int REFERENCES public.mine); INSERT INTO public.mine VALUES (1)"
         ))
