@@ -2,7 +2,7 @@
 
 use super::error::Result;
 use super::search::Builds;
-use super::{query, vector};
+use super::{identity, query, vector};
 use nl2sql_core::chunk::Chunk;
 use nl2sql_core::rank::Evidence;
 use nl2sql_core::stems;
@@ -114,17 +114,25 @@ pub fn read(builds: &Builds, question_vector: &[f32], question: &Question) -> Re
     Ok(found)
 }
 
+/// Adds the words to what was found. They are read with the rights of the extension's owner, since row security
+/// would keep the index of words from being used; those of documents that were not found are put away.
 fn add_words(builds: &Builds, question: &Question, tables: &mut BTreeMap<i32, TableFound>) -> Result<()> {
-    let words = query::read(WORDS, &[builds.numbers().into(), question.any.as_str().into()], |row| {
-        Ok((row.must::<i32>(1)?, row.must::<i16>(2)?, row.must::<String>(3)?))
+    let words = identity::as_owner(|| {
+        query::read(WORDS, &[builds.numbers().into(), question.any.as_str().into()], |row| {
+            Ok((row.must::<i32>(1)?, row.must::<i16>(2)?, row.must::<String>(3)?))
+        })
     })?;
     for (relation, place, words) in words {
         let Some(table) = tables.get_mut(&relation) else { continue };
+        let column = table.columns.binary_search_by_key(&place, |column| column.place);
+        if column.is_err() && !(place == 0 && table.evidence.table.is_some()) {
+            continue;
+        }
         let terms = stems::count(&words, &question.stems);
         for (term, times) in &terms {
             *table.evidence.terms.entry(term.clone()).or_default() += times;
         }
-        if let Ok(at) = table.columns.binary_search_by_key(&place, |column| column.place) {
+        if let Ok(at) = column {
             table.columns[at].terms = terms;
         }
     }
