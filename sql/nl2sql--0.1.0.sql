@@ -865,7 +865,7 @@ CREATE VIEW nl2sql.tables WITH (security_invoker) AS
            p.schema_version
     FROM nl2sql.pointer p
     JOIN nl2sql.relation r ON r.datasource = p.datasource AND r.live
-    LEFT JOIN nl2sql.entry e ON e.namespace = p.namespace AND e.build = p.build AND e.relation = r.id AND e.type = 'schema.table'
+    LEFT JOIN nl2sql.entry e ON e.build = p.build AND e.relation = r.id AND e.type = 'schema.table'
     WHERE p.namespace = nl2sql.current_namespace();
 COMMENT ON VIEW nl2sql.tables IS 'tables of live builds';
 COMMENT ON COLUMN nl2sql.tables.datasource IS 'the datasource';
@@ -894,7 +894,7 @@ CREATE VIEW nl2sql.columns WITH (security_invoker) AS
            CASE WHEN e.metadata ? 'values' THEN ARRAY(SELECT jsonb_array_elements_text(e.metadata -> 'values')) END AS known_values,
            p.schema_version
     FROM nl2sql.pointer p
-    JOIN nl2sql.entry e ON e.namespace = p.namespace AND e.build = p.build AND e.type = 'schema.column'
+    JOIN nl2sql.entry e ON e.build = p.build AND e.type = 'schema.column'
     JOIN nl2sql.relation r ON r.id = e.relation
     WHERE p.namespace = nl2sql.current_namespace();
 COMMENT ON VIEW nl2sql.columns IS 'columns of live builds, with their statistics';
@@ -924,7 +924,7 @@ CREATE VIEW nl2sql.relationships WITH (security_invoker) AS
            e.metadata ->> 'cardinality' AS cardinality,
            p.schema_version
     FROM nl2sql.pointer p
-    JOIN nl2sql.entry e ON e.namespace = p.namespace AND e.build = p.build AND e.type = 'schema.relationship'
+    JOIN nl2sql.entry e ON e.build = p.build AND e.type = 'schema.relationship'
     WHERE p.namespace = nl2sql.current_namespace();
 COMMENT ON VIEW nl2sql.relationships IS 'foreign keys of live builds';
 COMMENT ON COLUMN nl2sql.relationships.datasource IS 'the datasource';
@@ -944,7 +944,7 @@ CREATE VIEW nl2sql.metrics WITH (security_invoker) AS
            e.metadata ->> 'expression' AS expression,
            e.metadata ->> 'table' AS table_key
     FROM nl2sql.pointer p
-    JOIN nl2sql.entry e ON e.namespace = p.namespace AND e.build = p.build AND e.type = 'schema.metric'
+    JOIN nl2sql.entry e ON e.build = p.build AND e.type = 'schema.metric'
     WHERE p.namespace = nl2sql.current_namespace();
 COMMENT ON VIEW nl2sql.metrics IS 'metrics of live builds; empty until curated content arrives';
 COMMENT ON COLUMN nl2sql.metrics.datasource IS 'the datasource';

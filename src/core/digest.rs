@@ -57,7 +57,8 @@ fn line(table: &Table, rarity: &HashMap<String, usize>, joined: Option<&BTreeSet
         }
         parts.push(format!("-> {}", names.join(", ")));
     }
-    parts.join(" | ")
+    // A name may hold what would begin another line.
+    parts.join(" | ").chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 /// `999`, `14.3K`, `2M`.
@@ -140,6 +141,13 @@ mod tests {
             "shop.customers | 2c | email | -> shop.orders\n\
              shop.orders | 3c | 7 rows | customer state | -> other.t, shop.customers"
         );
+    }
+
+    #[test]
+    fn no_name_makes_a_line_of_its_own() {
+        let mut schema = schema();
+        schema.tables[0].name.name = "a\nfake | 9c".into();
+        assert_eq!(render(&schema, 1000).lines().count(), 2);
     }
 
     #[test]

@@ -160,12 +160,13 @@ pub fn fuse_scores(signals: &[Signal]) -> Vec<Fused> {
             names.iter().map(|name| by_name.get(name).map(|place| place.best.similarity)).collect();
         for ((candidate, z), name) in fused.iter_mut().zip(z_scores(&scores)).zip(&names) {
             candidate.score += z / of_kind as f64;
-            if let Some(place) = by_name.get(name) {
-                candidate.ranks.insert(signal.name, place.rank);
-                if signal.name != WORDS {
-                    candidate.similarity = candidate.similarity.max(place.best.similarity);
-                }
+            let Some(place) = by_name.get(name) else { continue };
+            if signal.name != WORDS {
+                candidate.similarity = candidate.similarity.max(place.best.similarity);
+            } else if place.best.similarity <= 0.0 {
+                continue; // no word of the question is no rank
             }
+            candidate.ranks.insert(signal.name, place.rank);
         }
     }
     fused.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.datasource.cmp(&b.datasource)));

@@ -2,6 +2,17 @@
 
 use std::collections::BTreeMap;
 
+/// Words of a question that are looked for, at most: more than the embedding model reads.
+pub const MOST: usize = 256;
+/// A longer word is none that a name or a comment has; in bytes.
+const LONGEST: usize = 256;
+
+/// The words of a question that can be looked for.
+pub fn speakable(text: &str) -> String {
+    let words = text.split_whitespace().filter(|word| word.len() <= LONGEST).take(4 * MOST);
+    words.collect::<Vec<_>>().join(" ")
+}
+
 /// A text search query that any of the stems satisfies: `'a' | 'b'`.
 pub fn any_of(stems: &[String]) -> String {
     let quote = |stem: &String| format!("'{}'", stem.replace('\\', "\\\\").replace('\'', "''"));
@@ -44,6 +55,13 @@ fn quoted(text: &str) -> Option<(String, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn endless_questions_are_cut() {
+        let long = "x".repeat(257);
+        assert_eq!(speakable(&format!(" a {long}\n b ")), "a b");
+        assert_eq!(speakable(&"w ".repeat(5000)).split(' ').count(), 4 * MOST);
+    }
 
     #[test]
     fn counts_places() {

@@ -1,6 +1,7 @@
 //! A sub-query: what an application knows of the question beside its words.
 
 use serde_json::Value;
+use std::collections::HashSet;
 use thiserror::Error;
 
 /// Known keys, in the order in which an error lists them.
@@ -16,7 +17,8 @@ pub enum SubQueryError {
 
 /// The text that is embedded: the question, then every text of the sub-query, each once.
 pub fn text(question: &str, sub_query: Option<&Value>) -> Result<String, SubQueryError> {
-    let mut parts = vec![question.trim().to_owned()];
+    let mut parts = Parts::default();
+    parts.add(question);
     if let Some(sub_query) = sub_query {
         let Value::Object(fields) = sub_query else { return Err(SubQueryError::NotAnObject) };
         if let Some(unknown) = fields.keys().find(|key| !KEYS.contains(&key.as_str())) {
@@ -26,26 +28,36 @@ pub fn text(question: &str, sub_query: Option<&Value>) -> Result<String, SubQuer
             said(fields.get(key).unwrap_or(&Value::Null), &mut parts);
         }
     }
-    Ok(parts.join("\n"))
+    Ok(parts.texts.join("\n"))
 }
 
-/// Texts and numbers, however deep; an object's keys say something, too.
-fn said(value: &Value, parts: &mut Vec<String>) {
-    match value {
-        Value::String(text) => add(text.trim(), parts),
-        Value::Number(number) => add(&number.to_string(), parts),
-        Value::Array(items) => items.iter().for_each(|item| said(item, parts)),
-        Value::Object(fields) => fields.iter().for_each(|(name, value)| {
-            add(name.trim(), parts);
-            said(value, parts);
-        }),
-        Value::Null | Value::Bool(_) => {}
+/// Texts in their order, each once.
+#[derive(Default)]
+struct Parts {
+    texts: Vec<String>,
+    known: HashSet<String>,
+}
+
+impl Parts {
+    fn add(&mut self, text: &str) {
+        let text = text.trim();
+        if !text.is_empty() && self.known.insert(text.to_owned()) {
+            self.texts.push(text.to_owned());
+        }
     }
 }
 
-fn add(text: &str, parts: &mut Vec<String>) {
-    if !text.is_empty() && !parts.iter().any(|known| known == text) {
-        parts.push(text.to_owned());
+/// Texts and numbers, however deep; an object's keys say something, too.
+fn said(value: &Value, parts: &mut Parts) {
+    match value {
+        Value::String(text) => parts.add(text),
+        Value::Number(number) => parts.add(&number.to_string()),
+        Value::Array(items) => items.iter().for_each(|item| said(item, parts)),
+        Value::Object(fields) => fields.iter().for_each(|(name, value)| {
+            parts.add(name);
+            said(value, parts);
+        }),
+        Value::Null | Value::Bool(_) => {}
     }
 }
 

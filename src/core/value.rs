@@ -7,7 +7,7 @@ const EXACT: f64 = 1.0;
 /// … and one with a typing error a little less.
 const NEAR: f64 = 0.9;
 /// Shorter texts are told apart by one letter.
-const SHORTEST_NEAR: usize = 5;
+const SHORTEST_NEAR: usize = 6;
 /// Words of a value, at most.
 const MOST_WORDS: usize = 5;
 /// Values that are words of every other question.
@@ -56,7 +56,7 @@ impl Named {
         }
         let similarity = if self.runs.contains(&plain) {
             EXACT
-        } else if plain.chars().count() >= SHORTEST_NEAR && self.runs.iter().any(|run| nearly(run, &plain)) {
+        } else if plain.chars().count() >= SHORTEST_NEAR && self.runs.iter().any(|run| run.chars().count() >= SHORTEST_NEAR && nearly(run, &plain)) {
             NEAR
         } else {
             return None;
@@ -105,5 +105,6 @@ mod tests {
         assert_eq!(named("a rack of tracks", &["Rock"]), None, "short words differ by a letter");
         assert_eq!(named("", &["Rock"]), None);
         assert_eq!(named("orders from Chile", &["China"]), None);
+        assert_eq!(named("seven people and which child", &["Steven", "Chile"]), None);
     }
 }

@@ -38,8 +38,10 @@ pub struct Question {
 impl Question {
     pub fn new(text: &str) -> Result<Self> {
         let stems = query::read(
-            "SELECT t.lexeme FROM unnest(to_tsvector('pg_catalog.english', $1)) t ORDER BY t.lexeme COLLATE \"C\"",
-            &[text.into()],
+            "SELECT s.lexeme FROM (SELECT t.lexeme FROM unnest(to_tsvector('pg_catalog.english', $1)) t
+                                   ORDER BY t.positions[1], t.lexeme COLLATE \"C\" LIMIT $2) s
+             ORDER BY s.lexeme COLLATE \"C\"",
+            &[stems::speakable(text).into(), (stems::MOST as i64).into()],
             |row| row.must::<String>(1),
         )?;
         Ok(Self { any: stems::any_of(&stems), stems })

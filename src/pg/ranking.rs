@@ -8,7 +8,7 @@ use nl2sql_core::mmr::{self, Candidate};
 use nl2sql_core::name::{TableName, shown};
 use nl2sql_core::rank;
 use nl2sql_core::value::{Match, Named};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// How tables are ranked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -171,12 +171,15 @@ impl Ranking {
             let key = pool[at].metadata["table"].as_str().unwrap_or_default().to_owned();
             keys.get(&(pool[at].datasource.as_str(), key)).copied()
         };
-        let picked: Vec<(usize, f64)> =
+        let mut ordered: Vec<(usize, f64)> =
             picks.iter().filter_map(|pick| Some((place(pick.at)?, pool[pick.at].similarity))).collect();
-        for (place, similarity) in &picked {
+        let picked: HashSet<usize> = ordered.iter().map(|(place, _)| *place).collect();
+        let rest = pool.iter().enumerate().filter_map(|(at, near)| Some((place(at)?, near.similarity)));
+        ordered.extend(rest.filter(|(place, _)| !picked.contains(place)));
+        for (place, similarity) in &ordered {
             self.tables[*place].score = *similarity;
         }
-        self.order = picked.into_iter().map(|(place, _)| place).collect();
+        self.order = ordered.into_iter().map(|(place, _)| place).collect();
         Ok(())
     }
 }

@@ -66,9 +66,7 @@ pub fn read_as<T>(
             if owner != source.owner {
                 return Ok(None);
             }
-            let foreign = pg_sys::get_rel_relkind(source.oid) as u8 == pg_sys::RELKIND_FOREIGN_TABLE;
-            // The mapping to a foreign server's user is the owner's.
-            if pg_sys::superuser_arg(source.owner) && !foreign { READ_ALL_DATA } else { source.owner }
+            if pg_sys::superuser_arg(source.owner) { READ_ALL_DATA } else { source.owner }
         };
         restrict(reader, row_security);
         work().map(Some)
@@ -143,7 +141,7 @@ impl Refused {
             Refused::TimeOut => "reading it took longer than nl2sql.profile_timeout allows".to_owned(),
             Refused::Changed => "it was changed while the schema was read".to_owned(),
             Refused::Failed(PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE) => {
-                "its owner has no right to read it, or what it runs tries more than it may (SQLSTATE 42501)".to_owned()
+                "there is no right to read it, or what it runs tries more than it may (SQLSTATE 42501)".to_owned()
             }
             Refused::Failed(PgSqlErrorCode::ERRCODE_READ_ONLY_SQL_TRANSACTION) => {
                 "reading it tries to write, which is not allowed (SQLSTATE 25006)".to_owned()

@@ -81,7 +81,12 @@ pub fn retrieve(request: &Request) -> Result<Retrieval> {
     if count.is_some_and(|count| usize::try_from(count).is_ok_and(|count| count <= settings::full_snapshot_max_tables())) {
         return whole(request, &stored, version, "small", None);
     }
-    let ranking = ranking::rank(&builds, &request.text, request.strategy, request.table_k)?;
+    let mut ranking = ranking::rank(&builds, &request.text, request.strategy, request.table_k)?;
+    if request.schema_version.is_some() {
+        // A version that the caller pinned may lack what is live.
+        let held: HashSet<TableName> = identity::as_owner(|| snapshot::tables(name, &version))?.into_iter().collect();
+        ranking.order.retain(|place| held.contains(&ranking.tables[*place].name));
+    }
     if ranking.order.is_empty() {
         warning!("the search found no table of datasource \"{name}\": its whole snapshot is given");
         return whole(request, &stored, version, "full", Some(ranking));
@@ -139,7 +144,7 @@ fn searched(
         });
     };
     for &place in &picks {
-        choose(place, "search", ranking.tables[place].score >= SURE * best);
+        choose(place, "search", Some(&place) == picks.first() || ranking.tables[place].score >= SURE * best);
     }
     for place in preferred_near(&ranking, stored, &picks) {
         choose(place, "preferred", true);
@@ -169,8 +174,10 @@ fn searched(
     }
     for ((place, column), found) in &ranking.matches {
         if let (Some(choice), Some(column)) = (choices.get_mut(place), column_name(*place, *column)) {
-            choice.wanted.hits.insert(column.clone());
-            choice.wanted.values.insert(column, found.value.clone());
+            if knows(&tables, &ranking.tables[*place].name, &column, &found.value) {
+                choice.wanted.values.insert(column.clone(), found.value.clone());
+            }
+            choice.wanted.hits.insert(column);
         }
     }
     let ends = select::far_ends(&tables.values().collect::<Vec<_>>());
@@ -190,6 +197,13 @@ fn searched(
     }
     sent.sort_by_key(|sent| !sent.preferred);
     Ok(Retrieval { schema_version: version, sent, ranking: Some(ranking), picks, hits: hit_names })
+}
+
+/// Whether the definition at hand knows the value.
+fn knows(tables: &HashMap<TableName, Table>, table: &TableName, column: &str, value: &str) -> bool {
+    let Some(table) = tables.get(table) else { return false };
+    let known = table.columns().find(|(contract, _)| contract.name == column);
+    known.and_then(|(_, metadata)| metadata.statistics.get("values")?.as_array()).is_some_and(|values| values.iter().any(|known| known == value))
 }
 
 /// Preferred tables that were not picked, and are nearly as similar as the least similar pick.

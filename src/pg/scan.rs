@@ -33,8 +33,8 @@ pub struct Found {
 /// Reads the table; `None` where it has more than `limit` rows. In the context that
 /// `restricted::read_as` makes.
 pub fn scan(table: &TableName, source: Source, wanted: &[Wanted], limit: u64) -> Result<Option<Found>> {
-    let names: Vec<String> = wanted.iter().map(|column| quote_identifier(&column.name)).collect();
-    let sql = CString::new(format!("SELECT {} FROM {table}", names.join(", "))).unwrap_or_default();
+    let names: Vec<String> = wanted.iter().map(|column| format!("nl2sql.{}", quote_identifier(&column.name))).collect();
+    let sql = CString::new(format!("SELECT {} FROM {table} AS nl2sql", names.join(", "))).unwrap_or_default();
     // SAFETY: a cursor of SPI's is read in batches. Each row is taken apart by the cursor's own
     // descriptor into arrays of its width; what a row's functions allocate goes with the batch.
     Spi::connect(|_| unsafe {

@@ -196,7 +196,7 @@ fn a_types_own_functions_cannot_close_the_cursor() {
              ALTER FUNCTION s.hx(s.mt, int8) OWNER TO {role}; SET ROLE {role};
              CREATE TABLE s.t (a s.mt, b int); INSERT INTO s.t SELECT g::text::s.mt, g FROM generate_series(1, 1200) g;
              CREATE OR REPLACE FUNCTION s.hx(s.mt, int8) RETURNS int8 LANGUAGE plpgsql VOLATILE AS $$ DECLARE c refcursor; BEGIN
-                 c := (SELECT name FROM pg_cursors WHERE statement LIKE 'SELECT a%' LIMIT 1); IF c IS NOT NULL THEN CLOSE c; END IF; RETURN 1; END $$;
+                 c := (SELECT name FROM pg_cursors WHERE statement LIKE 'SELECT nl2sql.%' LIMIT 1); IF c IS NOT NULL THEN CLOSE c; END IF; RETURN 1; END $$;
              RESET ROLE"
         ))
         .unwrap();

@@ -249,6 +249,74 @@ fn sample_rows_are_read_with_the_callers_rights_and_change_nothing() {
     assert_eq!(text(&mut client, "current_user").as_deref(), Some("postgres"));
 }
 
+/// Types' casts are their owners' code; what is no column any more may be read as something else.
+#[test]
+fn sample_rows_run_no_casts_and_read_columns_alone() {
+    let database = Database::blank();
+    let (author, writer) = (database.role("author"), database.role("writer"));
+    let mut client = database.connect();
+    client
+        .batch_execute(&format!(
+            "CREATE SCHEMA s; GRANT ALL ON SCHEMA s TO {author}; GRANT USAGE ON SCHEMA s TO {writer}; GRANT pg_write_server_files, pg_execute_server_program TO {writer}; SET ROLE {author};
+             CREATE TYPE s.t AS ENUM ('x', 'y'); CREATE FUNCTION s.ct(s.t) RETURNS text LANGUAGE sql AS 'SELECT current_user::text'; CREATE CAST (s.t AS text) WITH FUNCTION s.ct(s.t);
+             CREATE TABLE s.note (id int, note text, email text); INSERT INTO s.note VALUES (1, 'n', 'me@example.com'); CREATE VIEW s.v AS SELECT id FROM s.note;
+             GRANT SELECT ON s.note, s.v TO {writer}; RESET ROLE; CREATE TABLE s.typed (v s.t); INSERT INTO s.typed VALUES ('y');
+             DO $$ BEGIN EXECUTE 'CREATE TABLE s.wide (' || (SELECT string_agg('c' || i || ' int', ', ') FROM generate_series(1, 300) i) || ')'; END $$; INSERT INTO s.wide (c300) VALUES (7);
+             CREATE TABLE s.own (id int); INSERT INTO s.own VALUES (1); ALTER TABLE s.own ENABLE ROW LEVEL SECURITY"
+        ))
+        .unwrap();
+    client.batch_execute("SELECT nl2sql_index('s'); ALTER TABLE s.note DROP COLUMN note").unwrap();
+    let sample = |client: &mut Client, table: &str| rows(client, &format!("SELECT sample_rows, note FROM nl2sql_lookup('s', '{{{table}}}', 3)"));
+    assert_eq!(sample(&mut client, "typed")[0]["sample_rows"], json!([{"v": "y"}]));
+    assert_eq!(sample(&mut client, "note")[0]["sample_rows"], json!([{"id": "1", "email": "***"}]));
+    assert_eq!(sample(&mut client, "wide")[0]["sample_rows"][0]["c300"], "7");
+    assert!(sample(&mut client, "own")[0]["note"].as_str().unwrap().contains("row security"));
+    let mut writing = database.connect_as(&writer);
+    assert_eq!(sample(&mut writing, "note")[0]["sample_rows"], json!([{"id": "1", "email": "***"}]));
+    assert!(sample(&mut writing, "v")[0]["note"].as_str().unwrap().contains("programs"));
+    client.batch_execute("DROP TABLE s.own").unwrap();
+    assert!(sample(&mut client, "own")[0]["note"].as_str().unwrap().contains("not there"));
+}
+
+/// A version that a client pinned has tables and values of its own.
+#[test]
+fn a_pinned_version_is_searched_for_what_it_has() {
+    let database = Database::blank();
+    let mut client = database.connect();
+    client
+        .batch_execute(
+            "CREATE SCHEMA p; CREATE TABLE p.legacy (id int, memo text); CREATE TABLE p.orders (id int, state text CHECK (state IN ('open', 'cancelled')));
+             SELECT nl2sql_index('p'); DROP TABLE p.legacy; ALTER TABLE p.orders DROP CONSTRAINT orders_state_check, ADD CHECK (state IN ('paid', 'open'));
+             CREATE TABLE p.extra (id int, legacy_memo text); SELECT nl2sql_index('p'); SET nl2sql.full_snapshot_max_tables = 0",
+        )
+        .unwrap();
+    let first = text(&mut client, "SELECT schema_version FROM nl2sql_versions('p') ORDER BY created_at LIMIT 1").unwrap();
+    let call = format!("nl2sql_retrieve('p', 'legacy memo', schema_version => '{first}', table_k => 1)");
+    assert_eq!(tables(&mut client, &call), ["orders"], "what it lacks takes no place");
+    let paid = format!("SELECT definition::text LIKE '%matched_value%' FROM nl2sql_retrieve('p', 'paid orders', schema_version => '{first}') WHERE table_name = 'orders'");
+    assert_eq!(text(&mut client, &paid).as_deref(), Some("false"));
+    assert_eq!(text(&mut client, "SELECT definition::text LIKE '%matched_value%' FROM nl2sql_retrieve('p', 'paid orders') WHERE table_name = 'orders'").as_deref(), Some("true"));
+    client.batch_execute("DROP TABLE p.orders; SELECT nl2sql_index('p')").unwrap();
+    let call = format!("nl2sql_retrieve('p', 'legacy memo', schema_version => '{first}', table_k => 1)");
+    let whole: Vec<String> = sent(&mut client, &call).into_iter().map(|(table, via, _)| format!("{via} {table}")).collect();
+    assert_eq!(whole, ["full legacy", "full orders"]);
+}
+
+#[test]
+fn endless_questions_and_sub_queries_end() {
+    let (_database, mut client) = searched();
+    client.batch_execute("SET statement_timeout = '60s'").unwrap();
+    for question in ["(SELECT string_agg('w' || i, ' ') FROM generate_series(1, 160000) i)", "repeat('x', 1000000)"] {
+        for call in [
+            format!("SELECT count(*) FROM nl2sql_retrieve('chinook', {question})"), format!("SELECT count(*) FROM nl2sql_search_tables({question})"),
+            format!("SELECT count(*) FROM nl2sql_route({question})"),
+            format!("SELECT count(*) FROM nl2sql_retrieve('chinook', 'x', jsonb_build_object('filters', (SELECT jsonb_agg('w' || i) FROM generate_series(1, 100000) i), 'intent', {question}))"),
+        ] {
+            assert_ne!(text(&mut client, &call).as_deref(), Some("0"));
+        }
+    }
+}
+
 #[test]
 fn arguments_are_checked() {
     let (_database, mut client) = searched();

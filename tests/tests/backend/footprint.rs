@@ -15,9 +15,17 @@ fn a_first_question_is_cheap_and_leaves_nothing() {
     // Pages that no other process has mapped count as private, so another one has asked before.
     let mut other = database.connect();
     text(&mut other, "nl2sql_embed('warm')");
-    let mut client = database.connect();
+    // A backend that finds the server's file of cached catalogue rows missing makes it anew, which is not ours.
+    let mut client = (0..5)
+        .map(|_| {
+            let mut client = database.connect();
+            text(&mut client, "SELECT count(*) FROM nl2sql.datasources");
+            (private(backend(&mut client)).total(), client)
+        })
+        .min_by_key(|(before, _)| *before)
+        .map(|(_, client)| client)
+        .expect("a connection");
     let pid = backend(&mut client);
-    text(&mut client, "SELECT count(*) FROM nl2sql.datasources");
     assert_eq!(threads(pid), 1);
     let (before, open, kept) = (private(pid), writable_files(pid, &cluster), kept_files(&cluster, pid));
     let started = Instant::now();
