@@ -35,13 +35,23 @@ impl std::fmt::Display for Private {
     }
 }
 
+/// What the process alone has mapped; without the server's shared memory, whose pages are everybody's although no
+/// other process may have touched them yet.
 pub fn private(pid: u32) -> Private {
-    let rollup = std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).expect("smaps_rollup");
-    let of = |name: &str| -> u64 {
-        let line = rollup.lines().find(|line| line.starts_with(name)).expect("a line of it");
-        line.split_whitespace().nth(1).expect("a number").parse().expect("a number")
-    };
-    Private { dirty: of("Private_Dirty:"), clean: of("Private_Clean:") }
+    let maps = std::fs::read_to_string(format!("/proc/{pid}/smaps")).expect("smaps");
+    let (mut found, mut shared) = (Private { dirty: 0, clean: 0 }, false);
+    for line in maps.lines() {
+        let mut words = line.split_whitespace();
+        let (name, value) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        if !name.ends_with(':') {
+            shared = value.ends_with('s'); // a mapping's first line: its addresses, its rights
+        } else if !shared && name == "Private_Dirty:" {
+            found.dirty += value.parse::<u64>().expect("a number");
+        } else if !shared && name == "Private_Clean:" {
+            found.clean += value.parse::<u64>().expect("a number");
+        }
+    }
+    found
 }
 
 pub fn threads(pid: u32) -> usize {
