@@ -43,6 +43,8 @@ mod pg {
     #[allow(unsafe_code)]
     pub mod error;
     #[allow(unsafe_code)]
+    pub mod gather;
+    #[allow(unsafe_code)]
     pub mod identity;
     #[allow(unsafe_code)]
     pub mod interrupt;

@@ -1,8 +1,9 @@
 //! Statistics of every column: gathered from the rows, or taken from what ANALYZE has found.
 
 use super::error::Result;
+use super::gather::Wanted;
 use super::restricted::{Refused, RowSecurity, Source, read_as};
-use super::scan::{Found, Wanted, scan};
+use super::scan::{Found, scan};
 use super::{interrupt, query, settings};
 use nl2sql_core::issue::{Issue, Stage};
 use nl2sql_core::options::{Options, Profile};
