@@ -279,7 +279,8 @@ CREATE TABLE nl2sql.document (
 );
 ALTER TABLE nl2sql.document ALTER COLUMN embedding SET STORAGE PLAIN;
 CREATE INDEX document_build_idx ON nl2sql.document (build, relation);
-CREATE INDEX document_words_idx ON nl2sql.document USING gin (words);
+-- Without a list of pending rows, which every search would read through until a vacuum.
+CREATE INDEX document_words_idx ON nl2sql.document USING gin (words) WITH (fastupdate = off);
 CREATE INDEX document_values_idx ON nl2sql.document (build) WHERE known_values IS NOT NULL;
 COMMENT ON TABLE nl2sql.document IS 'what retrieval and routing rank by: a row per table, column, relationship, sample question and datasource';
 COMMENT ON COLUMN nl2sql.document.build IS 'build_id';
