@@ -29,7 +29,6 @@ pub fn columns(table: &Table, wanted: &Wanted, sent: &HashSet<TableName>, whole:
     let keys = table.contract.foreign_keys.iter().filter(|key| sent.contains(&key.referred()));
     let mut needed: HashSet<&str> = keys.flat_map(|key| &key.columns).map(String::as_str).collect();
     needed.extend(table.contract.primary_key.iter().map(String::as_str));
-    // A table without a key may be referred to by other columns.
     let all = table.contract.columns.len() <= whole;
     let columns = table.contract.columns.iter().map(|column| column.name.as_str());
     columns

@@ -93,7 +93,9 @@ fn run<T>(limit: Option<Duration>, work: impl FnOnce() -> Result<T>) -> Result<s
     let expired = timer.expired();
     drop(timer);
     match result {
-        Ok(result) => result.map(Ok),
+        Ok(Ok(found)) => Ok(Ok(found)),
+        // What is found wrong while reading is of this table alone, like what the server raises.
+        Ok(Err(error)) => Ok(Err(Refused::Failed(error.code))),
         Err(CaughtError::PostgresError(report) | CaughtError::ErrorReport(report)) => {
             let cancelled = report.sql_error_code() == PgSqlErrorCode::ERRCODE_QUERY_CANCELED;
             if cancelled && expired {

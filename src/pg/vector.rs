@@ -17,23 +17,28 @@ pub struct Vector(pub Vec<f32>);
 
 impl IntoDatum for Vector {
     fn into_datum(self) -> Option<pg_sys::Datum> {
-        let size = FLOATS_AT + self.0.len() * size_of::<f32>();
-        let dimension = i16::try_from(self.0.len()).ok()?;
-        // SAFETY: `size` bytes are allocated, zeroed and wholly written below; palloc aligns for
-        // every type.
-        unsafe {
-            let start = pg_sys::palloc0(size).cast::<u8>();
-            pgrx::set_varsize_4b(start.cast(), size as i32);
-            start.add(HEADER).cast::<i16>().write(dimension);
-            std::ptr::copy_nonoverlapping(self.0.as_ptr(), start.add(FLOATS_AT).cast::<f32>(), self.0.len());
-            Some(pg_sys::Datum::from(start))
-        }
+        to_datum(&self.0)
     }
 
     /// The type lives in whatever schema pgvector was installed in: it is taken from the column that
     /// holds it.
     fn type_oid() -> pg_sys::Oid {
         column_type(c"entry")
+    }
+}
+
+/// Lays out a vector of float4 or float2.
+fn to_datum<T: Copy>(floats: &[T]) -> Option<pg_sys::Datum> {
+    let size = FLOATS_AT + size_of_val(floats);
+    let dimension = i16::try_from(floats.len()).ok()?;
+    // SAFETY: `size` bytes are allocated, zeroed and wholly written below; palloc aligns for
+    // every type.
+    unsafe {
+        let start = pg_sys::palloc0(size).cast::<u8>();
+        pgrx::set_varsize_4b(start.cast(), size as i32);
+        start.add(HEADER).cast::<i16>().write(dimension);
+        std::ptr::copy_nonoverlapping(floats.as_ptr(), start.add(FLOATS_AT).cast::<T>(), floats.len());
+        Some(pg_sys::Datum::from(start))
     }
 }
 
@@ -82,16 +87,7 @@ pub struct HalfVector(Vec<f16>);
 
 impl IntoDatum for HalfVector {
     fn into_datum(self) -> Option<pg_sys::Datum> {
-        let size = FLOATS_AT + self.0.len() * size_of::<f16>();
-        let dimension = i16::try_from(self.0.len()).ok()?;
-        // SAFETY: as for a vector.
-        unsafe {
-            let start = pg_sys::palloc0(size).cast::<u8>();
-            pgrx::set_varsize_4b(start.cast(), size as i32);
-            start.add(HEADER).cast::<i16>().write(dimension);
-            std::ptr::copy_nonoverlapping(self.0.as_ptr(), start.add(FLOATS_AT).cast::<f16>(), self.0.len());
-            Some(pg_sys::Datum::from(start))
-        }
+        to_datum(&self.0)
     }
 
     fn type_oid() -> pg_sys::Oid {
