@@ -1,0 +1,185 @@
+//! Where params stand: `:name` in SQL, `{name}` in a phrasing.
+
+use sqlparser::dialect::PostgreSqlDialect;
+use sqlparser::keywords::Keyword;
+use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer};
+use std::collections::BTreeSet;
+
+/// A param's place in SQL, in bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Placeholder {
+    pub name: String,
+    pub start: usize,
+    pub end: usize,
+}
+
+/// SQL taken apart into tokens; a placeholder is one token. What looks like one in a string, a comment, a quoted
+/// name or a `::cast` is none.
+pub struct Tokens {
+    pub tokens: Vec<TokenWithSpan>,
+    pub placeholders: Vec<Placeholder>,
+}
+
+/// `Err` says where the SQL cannot be taken apart.
+pub fn tokens(sql: &str) -> Result<Tokens, String> {
+    let found = Tokenizer::new(&PostgreSqlDialect {}, sql).tokenize_with_location().map_err(|error| error.to_string())?;
+    let places = Places::of(sql);
+    let mut tokens: Vec<TokenWithSpan> = Vec::with_capacity(found.len());
+    let mut placeholders = Vec::new();
+    let mut found = found.into_iter().peekable();
+    while let Some(token) = found.next() {
+        let name = match (&token.token, found.peek()) {
+            (Token::Colon, Some(next)) if next.span.start == token.span.end => match &next.token {
+                Token::Word(word) if word.quote_style.is_none() => Some((word.value.clone(), next.span.end)),
+                _ => None,
+            },
+            _ => None,
+        };
+        let start = places.byte(token.span.start);
+        match name {
+            // After a word it is the bound of a slice: `a[1:n]`.
+            Some((name, end)) if !sql[..start].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':') => {
+                placeholders.push(Placeholder { name: name.clone(), start, end: places.byte(end) });
+                tokens.push(TokenWithSpan {
+                    token: Token::Placeholder(format!(":{name}")),
+                    span: Span { start: token.span.start, end },
+                });
+                found.next();
+            }
+            _ => tokens.push(token),
+        }
+    }
+    Ok(Tokens { tokens, placeholders })
+}
+
+/// The SQL with each placeholder replaced by what `replacement` makes of its name, and `inserts` put at their
+/// bytes.
+pub fn replace(sql: &str, placeholders: &[Placeholder], inserts: &[(usize, String)], replacement: impl Fn(&str) -> String) -> String {
+    let mut edits: Vec<(usize, usize, String)> = placeholders
+        .iter()
+        .map(|placeholder| (placeholder.start, placeholder.end, replacement(&placeholder.name)))
+        .chain(inserts.iter().map(|(at, text)| (*at, *at, text.clone())))
+        .collect();
+    edits.sort_by_key(|(start, ..)| *start);
+    let mut text = String::with_capacity(sql.len() + 64);
+    let mut from = 0;
+    for (start, end, new) in edits {
+        text.push_str(&sql[from..start]);
+        text.push_str(&new);
+        from = end;
+    }
+    text.push_str(&sql[from..]);
+    text
+}
+
+/// Where in a text each line begins, to turn a line and column into bytes.
+pub struct Places<'a> {
+    sql: &'a str,
+    lines: Vec<usize>,
+}
+
+impl<'a> Places<'a> {
+    pub fn of(sql: &'a str) -> Self {
+        let starts = sql.match_indices('\n').map(|(at, _)| at + 1);
+        Self { sql, lines: std::iter::once(0).chain(starts).collect() }
+    }
+
+    /// Lines and columns count from 1, columns in characters.
+    pub fn byte(&self, location: Location) -> usize {
+        let line = usize::try_from(location.line).unwrap_or(1).saturating_sub(1);
+        let Some(start) = self.lines.get(line).copied() else { return self.sql.len() };
+        let column = usize::try_from(location.column).unwrap_or(1).saturating_sub(1);
+        self.sql[start..].char_indices().nth(column).map_or(self.sql.len(), |(at, _)| start + at)
+    }
+}
+
+/// Whether a statement's text has more than white space and comments.
+pub fn says_something(tokens: &[TokenWithSpan]) -> bool {
+    tokens.iter().any(|token| !matches!(token.token, Token::Whitespace(_) | Token::SemiColon | Token::EOF))
+}
+
+/// Whether an unquoted word is a keyword of the parser's; for names that are made up.
+pub fn is_keyword(word: &str) -> bool {
+    !matches!(Token::make_word(word, None), Token::Word(word) if word.keyword == Keyword::NoKeyword)
+}
+
+/// The names in braces, each once. A brace that closes no name stands for itself.
+pub fn names(phrasing: &str) -> BTreeSet<String> {
+    pieces(phrasing).into_iter().filter_map(|piece| piece.err().map(str::to_owned)).collect()
+}
+
+/// The phrasing with each known name in braces replaced.
+pub fn fill(phrasing: &str, value: impl Fn(&str) -> Option<String>) -> String {
+    pieces(phrasing)
+        .into_iter()
+        .map(|piece| match piece {
+            Ok(text) => text.to_owned(),
+            Err(name) => value(name).unwrap_or_else(|| format!("{{{name}}}")),
+        })
+        .collect()
+}
+
+/// Texts as `Ok`, names in braces as `Err`.
+pub fn pieces(phrasing: &str) -> Vec<Result<&str, &str>> {
+    let mut pieces = Vec::new();
+    let (mut from, mut at) = (0, 0);
+    while let Some(open) = phrasing[at..].find('{').map(|open| at + open) {
+        let rest = &phrasing[open + 1..];
+        let length = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(rest.len());
+        at = open + 1;
+        if length > 0 && rest[length..].starts_with('}') {
+            pieces.push(Ok(&phrasing[from..open]));
+            pieces.push(Err(&rest[..length]));
+            from = open + length + 2;
+            at = from;
+        }
+    }
+    pieces.push(Ok(&phrasing[from..]));
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(sql: &str) -> Vec<String> {
+        tokens(sql).unwrap().placeholders.into_iter().map(|placeholder| placeholder.name).collect()
+    }
+
+    #[test]
+    fn what_is_no_placeholder() {
+        for sql in [
+            "SELECT a::int",
+            "SELECT ':x', E'\\':x', $$:x$$, $t$ :x $t$, \":x\", U&':x'",
+            "SELECT 1 -- :x\n",
+            "SELECT 1 /* :x /* :y */ :z */",
+            "SELECT '{x}'",
+            "SELECT a[1:n]",
+            "SELECT f(a := 1)",
+            "SELECT a[1:2]",
+            "SELECT : x",
+            "SELECT :'x', :\"x\"",
+        ] {
+            assert_eq!(found(sql), [""; 0], "{sql}");
+        }
+    }
+
+    #[test]
+    fn placeholders_have_their_bytes() {
+        let sql = "SELECT 'é:z', :año\n, x=:Y::date, (:z) FROM t\r\nWHERE a>:z";
+        let tokens = tokens(sql).unwrap();
+        let texts: Vec<&str> = tokens.placeholders.iter().map(|found| &sql[found.start..found.end]).collect();
+        assert_eq!(texts, [":año", ":Y", ":z", ":z"]);
+        let bound = replace(sql, &tokens.placeholders, &[(7, "X".into())], |name| format!("<{name}>"));
+        assert_eq!(bound, "SELECT X'é:z', <año>\n, x=<Y>::date, (<z>) FROM t\r\nWHERE a><z>");
+        assert!(super::tokens("SELECT 'open").is_err());
+    }
+
+    #[test]
+    fn braces_are_filled() {
+        let fill = |text: &str| fill(text, |name| (name == "n").then(|| "7".to_owned()));
+        assert_eq!(fill("top {n} of {year} {} { n } {n"), "top 7 of {year} {} { n } {n");
+        assert_eq!(fill("{{n}}"), "{7}");
+        assert_eq!(names("{a} {b} {a} {b c} {}").into_iter().collect::<Vec<_>>(), ["a", "b"]);
+    }
+}
