@@ -73,7 +73,7 @@ pub fn some<'de, D: serde::Deserializer<'de>, T: Deserialize<'de> + Default>(des
 }
 
 /// One piece of curated content, by what it is called.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Item {
     VerifiedQuery(String),
     Metric(String),

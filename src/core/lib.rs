@@ -3,16 +3,19 @@
 //! server.
 
 pub mod access;
+pub mod binding;
 pub mod chunk;
 pub mod curated;
 pub mod description;
 pub mod diff;
 pub mod digest;
+pub mod document;
 pub mod expression;
 pub mod fingerprint;
 pub mod from_clause;
 pub mod from_item;
 pub mod fusion;
+pub mod glossary;
 pub mod health;
 pub mod issue;
 pub mod join;
@@ -27,6 +30,7 @@ pub mod pii;
 pub mod placeholder;
 pub mod profile;
 pub mod prompt;
+pub mod proposal;
 pub mod rank;
 pub mod reads;
 pub mod reflect;
@@ -39,5 +43,6 @@ pub mod stems;
 pub mod structure;
 pub mod sub_query;
 pub mod text;
+pub mod validate;
 pub mod value;
 pub mod words;

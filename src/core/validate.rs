@@ -1,0 +1,316 @@
+//! Whether curated content is right, judged against a schema: everything but what only the server knows.
+
+use crate::curated::{Content, Item, Metric, Term, VerifiedQuery};
+use crate::name::{TableName, find_table_or_bare, shown};
+use crate::near::near_names;
+use crate::param::ParamType;
+use crate::placeholder;
+use crate::reads::{self, Names, Reads, perhaps};
+use crate::statement;
+use std::collections::{BTreeSet, HashSet};
+use std::fmt;
+
+/// Something that is wrong: `verified query "top": sql, line 3: column "x" does not exist`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    pub item: Item,
+    /// Where in it: `sql`, `params.n`.
+    pub place: String,
+    pub message: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.item, self.told())
+    }
+}
+
+impl Problem {
+    /// Without the name of the item.
+    pub fn told(&self) -> String {
+        let between = if self.message.starts_with("line ") { ", " } else { ": " };
+        format!("{}{between}{}", self.place, self.message)
+    }
+}
+
+/// What a checked statement reads, and how the server is asked about it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Checked {
+    pub reads: Reads,
+    /// With the schema before every table and `$1`, `$2`, … for the params.
+    pub sql: String,
+    /// Their types, in that order.
+    pub types: Vec<SqlType>,
+}
+
+/// A param's type as the server is asked about it: what a literal of it would be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SqlType {
+    Int4,
+    Int8,
+    Numeric,
+    Date,
+    /// Whatever the text is compared with.
+    Unknown,
+}
+
+/// A verified query's id.
+pub fn is_id(id: &str) -> bool {
+    let mut bytes = id.bytes();
+    id.len() <= 200
+        && bytes.next().is_some_and(|first| first.is_ascii_lowercase())
+        && bytes.all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
+}
+
+fn is_param_name(name: &str) -> bool {
+    let mut bytes = name.bytes();
+    name.len() <= 63
+        && bytes.next().is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
+        && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+/// Problems of one item as they are found.
+struct Found {
+    item: Item,
+    problems: Vec<Problem>,
+}
+
+impl Found {
+    fn new(item: Item) -> Self {
+        Self { item, problems: Vec::new() }
+    }
+
+    fn add(&mut self, place: impl Into<String>, message: impl Into<String>) {
+        self.problems.push(Problem { item: self.item.clone(), place: place.into(), message: message.into() });
+    }
+
+    fn text(&mut self, place: &str, text: &str) {
+        if text.trim().is_empty() {
+            self.add(place, "it must not be empty");
+        } else if text.contains('\0') {
+            self.add(place, "it holds a null character");
+        }
+    }
+
+    fn or<T>(self, value: T) -> Result<T, Vec<Problem>> {
+        if self.problems.is_empty() { Ok(value) } else { Err(self.problems) }
+    }
+}
+
+/// What is wrong with the content beside its single items: names that are there twice.
+pub fn repeated(content: &Content) -> Vec<Problem> {
+    let items = content
+        .verified_queries
+        .iter()
+        .map(|query| (Item::VerifiedQuery(query.id.clone()), "id"))
+        .chain(content.metrics.iter().map(|metric| (Item::Metric(metric.name.clone()), "name")))
+        .chain(content.glossary.iter().map(|term| (Item::Term(term.term.clone()), "term")));
+    let mut known = HashSet::new();
+    let mut problems = Vec::new();
+    for (item, place) in items {
+        if !known.insert(item.clone()) {
+            problems.push(Problem { item, place: place.to_owned(), message: "it is there twice".to_owned() });
+        }
+    }
+    problems
+}
+
+pub fn verified_query(query: &VerifiedQuery, names: &Names) -> Result<Checked, Vec<Problem>> {
+    let mut found = Found::new(Item::VerifiedQuery(query.id.clone()));
+    if !is_id(&query.id) {
+        found.add("id", "it must be lower-case letters, digits and underscores, a letter first");
+    }
+    if query.questions.is_empty() {
+        found.add("questions", "there must be at least one");
+    }
+    for (question, number) in query.questions.iter().zip(1..) {
+        found.text(&format!("questions, the {number}."), question);
+    }
+    if query.description.as_ref().is_some_and(|text| text.contains('\0')) {
+        found.add("description", "it holds a null character");
+    }
+    for (name, param) in &query.params {
+        if !is_param_name(name) {
+            found.add(format!("params.{}", shown(name)), "its name must be letters, digits and underscores");
+        }
+        for problem in param.problems() {
+            found.add(format!("params.{}", shown(name)), problem);
+        }
+    }
+    let known: BTreeSet<String> = query.params.keys().cloned().collect();
+    let asked: BTreeSet<String> = query.questions.iter().flat_map(|question| placeholder::names(question)).collect();
+    for name in asked.difference(&known) {
+        found.add("questions", format!("{{{name}}} is not among the params"));
+    }
+    for name in known.difference(&asked) {
+        found.add("questions", format!("none has {{{}}}, which is among the params", shown(name)));
+    }
+    let checked = match statement::parse(&query.sql) {
+        Err(problem) => {
+            found.add("sql", problem);
+            Checked::default()
+        }
+        Ok(statement) => {
+            let used: BTreeSet<String> = statement.placeholders.iter().map(|place| place.name.clone()).collect();
+            for name in used.difference(&known) {
+                found.add("sql", format!(":{} is not among the params", shown(name)));
+            }
+            for name in known.difference(&used) {
+                found.add("sql", format!("it does not have :{}, which is among the params", shown(name)));
+            }
+            let resolved = reads::resolve(&query.sql, &statement, names);
+            for problem in &resolved.problems {
+                found.add("sql", problem);
+            }
+            let number = |name: &str| query.params.keys().position(|known| known == name).map_or(0, |at| at + 1);
+            let sql = reads::qualify(&query.sql, &resolved, &statement, |name| format!("${}", number(name)));
+            Checked { reads: resolved.reads, sql, types: query.params.values().map(sql_type).collect() }
+        }
+    };
+    found.or(checked)
+}
+
+fn sql_type(param: &crate::param::Param) -> SqlType {
+    match param.param_type {
+        ParamType::Int if param.is_small() => SqlType::Int4,
+        ParamType::Int => SqlType::Int8,
+        ParamType::Float => SqlType::Numeric,
+        ParamType::Date => SqlType::Date,
+        ParamType::String => SqlType::Unknown,
+    }
+}
+
+/// Also gives the table that the metric is of.
+pub fn metric(metric: &Metric, names: &Names) -> Result<(TableName, Checked), Vec<Problem>> {
+    let mut found = Found::new(Item::Metric(metric.name.clone()));
+    found.text("name", &metric.name);
+    if metric.description.as_ref().is_some_and(|text| text.contains('\0')) {
+        found.add("description", "it holds a null character");
+    }
+    let table = table(&metric.table, names);
+    let checked = match &table {
+        Err(problem) => {
+            found.add("table", problem);
+            Checked::default()
+        }
+        Ok(table) => match reads::resolve_expression(&metric.expression, table, names) {
+            Err(problem) => {
+                found.add("expression", problem);
+                Checked::default()
+            }
+            Ok((sql, resolved)) => {
+                for problem in &resolved.problems {
+                    found.add("expression", problem);
+                }
+                let sql = placeholder::replace(&sql, &[], &resolved.unqualified, str::to_owned);
+                Checked { reads: resolved.reads, sql, types: Vec::new() }
+            }
+        },
+    };
+    match table {
+        Ok(table) => found.or((table.clone(), checked)),
+        Err(_) => Err(found.problems),
+    }
+}
+
+/// Also gives the tables that the term is about.
+pub fn term(term: &Term, names: &Names) -> Result<Vec<TableName>, Vec<Problem>> {
+    let mut found = Found::new(Item::Term(term.term.clone()));
+    found.text("term", &term.term);
+    found.text("definition", &term.definition);
+    for synonym in &term.synonyms {
+        found.text("synonyms", synonym);
+    }
+    let mut tables = Vec::new();
+    for wanted in &term.tables {
+        match table(wanted, names) {
+            Ok(table) => tables.push(table.clone()),
+            Err(problem) => found.add("tables", problem),
+        }
+    }
+    tables.sort();
+    tables.dedup();
+    found.or(tables)
+}
+
+/// A table by its relation key, or by a bare name that the path or nothing else makes ambiguous.
+fn table<'a>(wanted: &str, names: &Names<'a>) -> Result<&'a TableName, String> {
+    let on_path = || match crate::name::parse_identifiers(wanted).as_deref() {
+        Some([name]) => names.find(None, name).ok().map(|table| &table.name),
+        _ => None,
+    };
+    find_table_or_bare(wanted, names.tables()).or_else(on_path).ok_or_else(|| {
+        let known: Vec<String> = names.tables().map(TableName::to_string).collect();
+        let near = near_names(wanted, known.iter().map(String::as_str));
+        format!("table \"{}\" does not exist{}", shown(wanted), perhaps(&near))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reflect::tests::schema;
+    use serde_json::json;
+
+    fn problems(query: serde_json::Value) -> Vec<String> {
+        let query: VerifiedQuery = serde_json::from_value(query).unwrap();
+        let schema = schema();
+        let path = ["shop".to_owned()];
+        verified_query(&query, &Names::new(&path, &schema)).err().unwrap_or_default().iter().map(Problem::to_string).collect()
+    }
+
+    #[test]
+    fn a_query_that_is_right() {
+        let query: VerifiedQuery = serde_json::from_value(json!({
+            "id": "orders_of", "questions": ["Orders of {who} since {day}", "Top {n} orders"],
+            "params": {"who": {"type": "string"}, "n": {"type": "int", "default": 5}, "day": {"type": "date"}},
+            "sql": "SELECT o.id FROM orders o JOIN customers c ON c.id = o.\"customerId\" WHERE email = :who AND now() > :day LIMIT :n"
+        }))
+        .unwrap();
+        let schema = schema();
+        let path = ["shop".to_owned()];
+        let checked = verified_query(&query, &Names::new(&path, &schema)).unwrap();
+        assert_eq!(checked.types, [SqlType::Date, SqlType::Int4, SqlType::Unknown]);
+        assert!(checked.sql.ends_with("FROM shop.orders o JOIN shop.customers c ON c.id = o.\"customerId\" WHERE email = $3 AND now() > $1 LIMIT $2"), "{}", checked.sql);
+        assert_eq!(checked.reads.columns(), ["shop.customers.email", "shop.customers.id", "shop.orders.\"customerId\"", "shop.orders.id"]);
+    }
+
+    #[test]
+    fn every_problem_has_its_place() {
+        for (query, wanted) in [
+            (json!({"id": "Top", "questions": ["x"], "sql": "SELECT 1"}), "verified query \"Top\": id: it must be"),
+            (json!({"id": "a", "sql": "SELECT 1"}), "verified query \"a\": questions: there must be at least one"),
+            (json!({"id": "a", "questions": ["x", " "], "sql": "SELECT 1"}), "verified query \"a\": questions, the 2.: it must not be empty"),
+            (json!({"id": "a", "questions": ["{n}"], "sql": "SELECT 1"}), "verified query \"a\": questions: {n} is not among the params"),
+            (json!({"id": "a", "questions": ["x"], "sql": "SELECT :n"}), "verified query \"a\": sql: :n is not among the params"),
+            (json!({"id": "a", "questions": ["x"], "sql": "SELECT 1; SELECT 2"}), "verified query \"a\": sql: there are 2 statements"),
+            (json!({"id": "a", "questions": ["x"], "sql": "SELECT id\nFROM orders\nWHERE stat = 1"}), "verified query \"a\": sql, line 3: column \"stat\" does not exist (near it: state)"),
+            (json!({"id": "a", "questions": ["x"], "sql": "SELECT id FROM order_s"}), "verified query \"a\": sql, line 1: table \"order_s\" does not exist (near it: orders)"),
+            (json!({"id": "a", "questions": ["{n}"], "params": {"n": {"type": "int", "default": "x"}}, "sql": "SELECT :n"}), "verified query \"a\": params.n: default must be a whole number"),
+        ] {
+            let found = problems(query);
+            assert!(found.iter().any(|problem| problem.starts_with(wanted)), "{wanted}: {found:?}");
+        }
+        let unused = problems(json!({"id": "a", "questions": ["x"], "params": {"n": {"type": "int"}}, "sql": "SELECT 1"}));
+        assert_eq!(unused.len(), 2, "{unused:?}");
+    }
+
+    #[test]
+    fn metrics_and_terms() {
+        let schema = schema();
+        let path = ["shop".to_owned()];
+        let names = Names::new(&path, &schema);
+        let one = |expression: &str, table: &str| {
+            metric(&Metric { name: "m".into(), description: None, expression: expression.into(), table: table.into() }, &names)
+        };
+        let (table, checked) = one("count(DISTINCT \"customerId\")", "orders").unwrap();
+        assert_eq!((table.to_string().as_str(), checked.sql.as_str()), ("shop.orders", "SELECT count(DISTINCT \"customerId\")\nFROM shop.orders"));
+        for (expression, table) in [("count(x)", "orders"), ("1 FROM orders", "orders"), ("count(*)", "gone"), ("count(:x)", "orders"), ("", "orders")] {
+            assert!(one(expression, table).is_err(), "{expression} {table}");
+        }
+        assert!(term(&Term { term: "churn".into(), definition: "who left".into(), tables: vec!["shop.customers".into()], ..Default::default() }, &names).is_ok());
+        assert!(term(&Term { term: "churn".into(), definition: " ".into(), ..Default::default() }, &names).is_err());
+        let twice = Content { metrics: vec![Metric { name: "m".into(), ..Default::default() }; 2], ..Default::default() };
+        assert_eq!(repeated(&twice)[0].to_string(), "metric \"m\": name: it is there twice");
+    }
+}
