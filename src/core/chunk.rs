@@ -17,10 +17,11 @@ pub enum ChunkType {
     Relationship,
     Metric,
     VerifiedQuery,
+    Term,
 }
 
 impl ChunkType {
-    pub const ALL: [ChunkType; 7] = [
+    pub const ALL: [ChunkType; 8] = [
         ChunkType::Datasource,
         ChunkType::DatasourceExample,
         ChunkType::Table,
@@ -28,7 +29,10 @@ impl ChunkType {
         ChunkType::Relationship,
         ChunkType::Metric,
         ChunkType::VerifiedQuery,
+        ChunkType::Term,
     ];
+    /// Those that are cut from curated content.
+    pub const CURATED: [ChunkType; 3] = [ChunkType::Metric, ChunkType::VerifiedQuery, ChunkType::Term];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -39,6 +43,7 @@ impl ChunkType {
             ChunkType::Relationship => "schema.relationship",
             ChunkType::Metric => "schema.metric",
             ChunkType::VerifiedQuery => "curated.verified_query",
+            ChunkType::Term => "curated.term",
         }
     }
 
@@ -67,6 +72,8 @@ pub enum Reads {
     Columns(TableName, Vec<String>),
     /// The key columns at both ends of a relationship.
     Relationship(TableName, Vec<String>, TableName, Vec<String>),
+    /// All of these columns of all of these tables; of a table without any, some column.
+    Several(crate::reads::Reads),
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -78,6 +85,8 @@ pub struct Chunk {
     pub reads: Reads,
     /// What retrieval ranks by, beside the vector of the text.
     pub document: Option<Document>,
+    /// SHA-256 of the piece of curated content that it is cut from.
+    pub curated_hash: Option<String>,
 }
 
 /// A chunk as retrieval's lexical search sees it.
@@ -117,16 +126,18 @@ pub fn chunks(about: &About, schema_version: &str, schema: &Schema) -> Vec<Chunk
     chunks
 }
 
-struct Cutter<'a> {
-    datasource: &'a str,
-    schema_version: &'a str,
-    quote_values: bool,
+/// Cuts the chunks of one build.
+pub struct Cutter<'a> {
+    pub datasource: &'a str,
+    pub schema_version: &'a str,
+    /// Whether texts may quote values.
+    pub quote_values: bool,
 }
 
 impl Cutter<'_> {
     /// `type:datasource:schema_version[:place]`. Names are quoted as SQL quotes them, so that no two
     /// different ones run together.
-    fn chunk(
+    pub fn chunk(
         &self,
         chunk_type: ChunkType,
         place: Option<&str>,
@@ -148,7 +159,7 @@ impl Cutter<'_> {
         if let Value::Object(fields) = fields {
             metadata.extend(fields.into_iter().filter(|(_, value)| !is_empty(value)));
         }
-        Chunk { id, chunk_type, text, metadata, reads, document: None }
+        Chunk { id, chunk_type, text, metadata, reads, document: None, curated_hash: None }
     }
 
     fn datasource(&self, about: &About) -> Chunk {

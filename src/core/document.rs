@@ -59,7 +59,7 @@ datasources:
     verified_queries:
     - id: top
       description: ~
-      questions: ["Top {n}", no]
+      questions: ['Top {n}', no]
       params:
         n: {type: int, default: 10, min: 1, choices: [10, 20]}
         day: {type: date, example: 2012-01-31}

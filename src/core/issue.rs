@@ -14,13 +14,16 @@ pub enum Stage {
     Profile,
     /// Values of columns.
     Values,
+    /// Curated content that does not fit the schema any more.
+    Curated,
 }
 
 /// The message names things and states, never data.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Issue {
-    /// Relation key.
-    pub table: String,
+    /// Relation key; none for curated content, which the message names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub table: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub column: Option<String>,
     pub stage: Stage,
@@ -29,7 +32,11 @@ pub struct Issue {
 
 impl Issue {
     pub fn table(table: &TableName, stage: Stage, message: impl Into<String>) -> Self {
-        Self { table: table.to_string(), column: None, stage, message: message.into() }
+        Self { table: Some(table.to_string()), column: None, stage, message: message.into() }
+    }
+
+    pub fn curated(message: impl Into<String>) -> Self {
+        Self { table: None, column: None, stage: Stage::Curated, message: message.into() }
     }
 
     pub fn column(table: &TableName, column: &str, stage: Stage, message: impl Into<String>) -> Self {

@@ -126,7 +126,8 @@ fn type_in_words(data_type: &str) -> String {
     }
 }
 
-fn sentence(text: &str) -> String {
+/// With a full stop, where it does not end already.
+pub fn sentence(text: &str) -> String {
     if text.ends_with(['.', '!', '?', ')']) { text.to_owned() } else { format!("{text}.") }
 }
 
