@@ -37,7 +37,7 @@ start() {
         say "loading the schema $schema from sql/demo/$schema.sql"
         demo_psql -q -o /dev/null -f "$ROOT/sql/demo/$schema.sql"
     done
-    demo_psql -e -f "$ROOT/sql/demo/questions.sql"
+    demo_psql -e -f "$ROOT/sql/demo/questions.sql" -f "$ROOT/sql/demo/curated.sql"
     trap - EXIT
     echo
     say "the server is still running. Go on with:"

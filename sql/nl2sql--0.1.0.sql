@@ -87,6 +87,65 @@ COMMENT ON COLUMN nl2sql.description.description IS 'what stands in place of the
 COMMENT ON COLUMN nl2sql.description.synonyms IS 'other words for the column';
 COMMENT ON COLUMN nl2sql.description.changed_at IS 'when it was given';
 
+CREATE TABLE nl2sql.verified_query (
+    datasource text NOT NULL REFERENCES nl2sql.datasource (name) ON DELETE CASCADE,
+    id text NOT NULL,
+    description text,
+    questions text[] NOT NULL,
+    params jsonb NOT NULL DEFAULT '{}',
+    sql text NOT NULL,
+    reads jsonb NOT NULL,
+    changed_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    PRIMARY KEY (datasource, id)
+);
+COMMENT ON TABLE nl2sql.verified_query IS 'questions that the right SQL is known for; read them by nl2sql_curated_export(), which shows each role its part';
+COMMENT ON COLUMN nl2sql.verified_query.datasource IS 'the datasource';
+COMMENT ON COLUMN nl2sql.verified_query.id IS 'name of the verified query';
+COMMENT ON COLUMN nl2sql.verified_query.description IS 'what it answers';
+COMMENT ON COLUMN nl2sql.verified_query.questions IS 'phrasings; {name} stands for a param';
+COMMENT ON COLUMN nl2sql.verified_query.params IS 'params by name: type, default, min, max, choices, example';
+COMMENT ON COLUMN nl2sql.verified_query.sql IS 'a reading statement; :name stands for a param';
+COMMENT ON COLUMN nl2sql.verified_query.reads IS 'tables and columns that it reads; row security rests on it';
+COMMENT ON COLUMN nl2sql.verified_query.changed_at IS 'when it was written';
+
+CREATE TABLE nl2sql.metric (
+    datasource text NOT NULL REFERENCES nl2sql.datasource (name) ON DELETE CASCADE,
+    name text NOT NULL,
+    description text,
+    expression text NOT NULL,
+    table_name text NOT NULL,
+    reads jsonb NOT NULL,
+    changed_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    PRIMARY KEY (datasource, name)
+);
+COMMENT ON TABLE nl2sql.metric IS 'figures and how they are computed; read them by nl2sql.metrics';
+COMMENT ON COLUMN nl2sql.metric.datasource IS 'the datasource';
+COMMENT ON COLUMN nl2sql.metric.name IS 'name of the metric';
+COMMENT ON COLUMN nl2sql.metric.description IS 'what it measures';
+COMMENT ON COLUMN nl2sql.metric.expression IS 'how it is computed from the rows of the table';
+COMMENT ON COLUMN nl2sql.metric.table_name IS 'the table, as it was written';
+COMMENT ON COLUMN nl2sql.metric.reads IS 'tables and columns that it reads; row security rests on it';
+COMMENT ON COLUMN nl2sql.metric.changed_at IS 'when it was written';
+
+CREATE TABLE nl2sql.term (
+    datasource text NOT NULL REFERENCES nl2sql.datasource (name) ON DELETE CASCADE,
+    term text NOT NULL,
+    definition text NOT NULL,
+    synonyms text[] NOT NULL DEFAULT '{}',
+    tables text[] NOT NULL DEFAULT '{}',
+    reads jsonb NOT NULL,
+    changed_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    PRIMARY KEY (datasource, term)
+);
+COMMENT ON TABLE nl2sql.term IS 'the glossary: words that the team uses, and what they mean';
+COMMENT ON COLUMN nl2sql.term.datasource IS 'the datasource';
+COMMENT ON COLUMN nl2sql.term.term IS 'the word';
+COMMENT ON COLUMN nl2sql.term.definition IS 'what it means';
+COMMENT ON COLUMN nl2sql.term.synonyms IS 'other words for it';
+COMMENT ON COLUMN nl2sql.term.tables IS 'tables that it is about, as they were written';
+COMMENT ON COLUMN nl2sql.term.reads IS 'the same tables, resolved; row security rests on it';
+COMMENT ON COLUMN nl2sql.term.changed_at IS 'when it was written';
+
 CREATE TABLE nl2sql.relation (
     id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     datasource text NOT NULL REFERENCES nl2sql.datasource (name) ON DELETE CASCADE,
@@ -237,6 +296,9 @@ CREATE TABLE nl2sql.entry (
     referred integer,
     referred_columns text[],
     referred_outside text[],
+    read_relations integer[],
+    read_columns text[],
+    curated_hash text,
     text text NOT NULL,
     text_hash bytea NOT NULL,
     metadata jsonb NOT NULL,
@@ -253,11 +315,14 @@ COMMENT ON COLUMN nl2sql.entry.build IS 'build_id';
 COMMENT ON COLUMN nl2sql.entry.id IS 'id of the chunk, deterministic, names the schema_version';
 COMMENT ON COLUMN nl2sql.entry.type IS 'chunk type';
 COMMENT ON COLUMN nl2sql.entry.datasource IS 'the datasource';
-COMMENT ON COLUMN nl2sql.entry.relation IS 'table that the text speaks of; null: the datasource as a whole';
+COMMENT ON COLUMN nl2sql.entry.relation IS 'table that the text speaks of; null: the datasource as a whole, or what read_relations says';
 COMMENT ON COLUMN nl2sql.entry.columns IS 'columns of it that the text names';
 COMMENT ON COLUMN nl2sql.entry.referred IS 'second table that the text speaks of, where it belongs to the datasource';
 COMMENT ON COLUMN nl2sql.entry.referred_outside IS 'schema and name of the second table, where it does not belong to the datasource';
 COMMENT ON COLUMN nl2sql.entry.referred_columns IS 'columns of the second table that the text names';
+COMMENT ON COLUMN nl2sql.entry.read_relations IS 'curated content: the table of each column in read_columns';
+COMMENT ON COLUMN nl2sql.entry.read_columns IS 'curated content: columns that it reads; null: some column of the table';
+COMMENT ON COLUMN nl2sql.entry.curated_hash IS 'curated content: SHA-256 of the piece that the entry is cut from';
 COMMENT ON COLUMN nl2sql.entry.text IS 'what was embedded';
 COMMENT ON COLUMN nl2sql.entry.text_hash IS 'SHA-256 of the text';
 COMMENT ON COLUMN nl2sql.entry.metadata IS 'what a search returns beside the text';
@@ -363,6 +428,9 @@ GRANT SELECT (datasource, schema_version, engine_type, created_at) ON nl2sql.sna
 ALTER TABLE nl2sql.snapshot_table ENABLE ROW LEVEL SECURITY;
 ALTER TABLE nl2sql.diff ENABLE ROW LEVEL SECURITY;
 ALTER TABLE nl2sql.description ENABLE ROW LEVEL SECURITY;
+ALTER TABLE nl2sql.verified_query ENABLE ROW LEVEL SECURITY;
+ALTER TABLE nl2sql.metric ENABLE ROW LEVEL SECURITY;
+ALTER TABLE nl2sql.term ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE nl2sql.build ENABLE ROW LEVEL SECURITY;
 CREATE POLICY visible ON nl2sql.build FOR SELECT
@@ -372,12 +440,23 @@ GRANT SELECT (id, namespace, datasource, schema_version, built_at) ON nl2sql.bui
 ALTER TABLE nl2sql.pointer ENABLE ROW LEVEL SECURITY;
 CREATE POLICY visible ON nl2sql.pointer FOR SELECT
     USING (datasource IN (SELECT d.name FROM nl2sql.datasource d));
-GRANT SELECT ON nl2sql.pointer TO PUBLIC;
+-- The hash is of all curated content, also of what a role may not see.
+GRANT SELECT (datasource, namespace, build, schema_version, built_at) ON nl2sql.pointer TO PUBLIC;
 
 ALTER TABLE nl2sql.entry ENABLE ROW LEVEL SECURITY;
 CREATE POLICY visible ON nl2sql.entry FOR SELECT
     USING (
         CASE
+        WHEN read_relations IS NOT NULL THEN
+            datasource IN (SELECT d.name FROM nl2sql.datasource d)
+            AND NOT EXISTS (SELECT FROM unnest(read_relations, read_columns) AS u (relation, column_name)
+                            WHERE u.relation NOT IN (SELECT r.id FROM nl2sql.relation r
+                                                     WHERE nl2sql.table_access(r.table_schema, r.table_name) = 2)
+                              AND CASE WHEN u.column_name IS NULL
+                                       THEN u.relation NOT IN (SELECT r.id FROM nl2sql.relation r)
+                                       ELSE (u.relation, u.column_name) NOT IN
+                                            (SELECT rc.relation, rc.column_name FROM nl2sql.readable_column rc)
+                                  END)
         WHEN relation IS NULL THEN
             datasource IN (SELECT d.name FROM nl2sql.datasource d)
         ELSE
@@ -466,6 +545,39 @@ CREATE FUNCTION nl2sql_describe(
 COMMENT ON FUNCTION nl2sql_describe(text, text, text, text, text[]) IS
     'describes a table or column in place of its comment, from the next build on; nothing to say takes it back';
 REVOKE EXECUTE ON FUNCTION nl2sql_describe(text, text, text, text, text[]) FROM PUBLIC;
+
+CREATE FUNCTION nl2sql_curated_import(document text, replace boolean DEFAULT true)
+    RETURNS TABLE (
+        datasource text,
+        verified_queries integer,
+        metrics integer,
+        terms integer
+    )
+    AS 'MODULE_PATHNAME', 'nl2sql_curated_import_wrapper'
+    LANGUAGE c VOLATILE PARALLEL UNSAFE ROWS 3 SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off;
+COMMENT ON FUNCTION nl2sql_curated_import(text, boolean) IS
+    'writes down verified queries, metrics and a glossary from YAML or JSON; replace: in place of what the named datasources have';
+REVOKE EXECUTE ON FUNCTION nl2sql_curated_import(text, boolean) FROM PUBLIC;
+
+CREATE FUNCTION nl2sql_verified_query(
+    datasource text,
+    id text,
+    questions text[],
+    sql text,
+    description text DEFAULT NULL,
+    params jsonb DEFAULT NULL
+) RETURNS void
+    AS 'MODULE_PATHNAME', 'nl2sql_verified_query_wrapper'
+    LANGUAGE c VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off;
+COMMENT ON FUNCTION nl2sql_verified_query(text, text, text[], text, text, jsonb) IS
+    'writes down one verified query, in place of one with the same id';
+REVOKE EXECUTE ON FUNCTION nl2sql_verified_query(text, text, text[], text, text, jsonb) FROM PUBLIC;
+
+CREATE FUNCTION nl2sql_remove_verified_query(datasource text, id text) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'nl2sql_remove_verified_query_wrapper'
+    LANGUAGE c VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off;
+COMMENT ON FUNCTION nl2sql_remove_verified_query(text, text) IS 'removes a verified query; false where there is none';
+REVOKE EXECUTE ON FUNCTION nl2sql_remove_verified_query(text, text) FROM PUBLIC;
 
 CREATE FUNCTION nl2sql_watch_ddl() RETURNS boolean
     AS 'MODULE_PATHNAME', 'nl2sql_watch_ddl_wrapper'
@@ -829,6 +941,62 @@ COMMENT ON FUNCTION nl2sql_search_tables(text, text, integer, text) IS
     'the tables that a query is most likely about, in one datasource or in all';
 
 --------------------------------------------------------------------------------------------------
+-- Functions: curated content
+--------------------------------------------------------------------------------------------------
+
+CREATE FUNCTION nl2sql_curated_export(datasource text DEFAULT NULL) RETURNS text
+    AS 'MODULE_PATHNAME', 'nl2sql_curated_export_wrapper'
+    LANGUAGE c STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off;
+COMMENT ON FUNCTION nl2sql_curated_export(text) IS
+    'verified queries, metrics and glossary as YAML, which nl2sql_curated_import() reads; no name: of every datasource';
+
+CREATE FUNCTION nl2sql_curated_validate(datasource text DEFAULT NULL)
+    RETURNS TABLE (
+        datasource text,
+        query_id text,
+        problem text
+    )
+    AS 'MODULE_PATHNAME', 'nl2sql_curated_validate_wrapper'
+    LANGUAGE c STABLE PARALLEL UNSAFE ROWS 10 SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off;
+COMMENT ON FUNCTION nl2sql_curated_validate(text) IS
+    'what is wrong with curated content, judged by the live snapshot and by the server; no rows: nothing';
+
+CREATE FUNCTION nl2sql_match(question text, datasources text[] DEFAULT NULL, k integer DEFAULT 5)
+    RETURNS TABLE (
+        datasource text,
+        query_id text,
+        similarity double precision,
+        phrasing text,
+        description text,
+        sql text,
+        params jsonb
+    )
+    AS 'MODULE_PATHNAME', 'nl2sql_match_wrapper'
+    LANGUAGE c STABLE PARALLEL RESTRICTED COST 100000 ROWS 5 SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off;
+COMMENT ON FUNCTION nl2sql_match(text, text[], integer) IS
+    'verified queries that are asked like the question, most similar first, with values for their params';
+
+CREATE FUNCTION nl2sql_bind(datasource text, query_id text, params jsonb DEFAULT NULL) RETURNS text
+    AS 'MODULE_PATHNAME', 'nl2sql_bind_wrapper'
+    LANGUAGE c STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off;
+COMMENT ON FUNCTION nl2sql_bind(text, text, jsonb) IS
+    'a verified query''s SQL with checked, quoted values in place of its params';
+
+CREATE FUNCTION nl2sql_suggest_queries(datasource text, min_calls integer DEFAULT 5, "limit" integer DEFAULT 50)
+    RETURNS TABLE (
+        query_id text,
+        calls bigint,
+        tables text[],
+        columns text[],
+        sql text,
+        document text
+    )
+    AS 'MODULE_PATHNAME', 'nl2sql_suggest_queries_wrapper'
+    LANGUAGE c STABLE PARALLEL UNSAFE ROWS 50 SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off;
+COMMENT ON FUNCTION nl2sql_suggest_queries(text, integer, integer) IS
+    'verified queries to edit and import, from what pg_stat_statements has seen most';
+
+--------------------------------------------------------------------------------------------------
 -- Views: what is live in the current namespace, as the caller may see it.
 --------------------------------------------------------------------------------------------------
 
@@ -947,7 +1115,7 @@ CREATE VIEW nl2sql.metrics WITH (security_invoker) AS
     FROM nl2sql.pointer p
     JOIN nl2sql.entry e ON e.build = p.build AND e.type = 'schema.metric'
     WHERE p.namespace = nl2sql.current_namespace();
-COMMENT ON VIEW nl2sql.metrics IS 'metrics of live builds; empty until curated content arrives';
+COMMENT ON VIEW nl2sql.metrics IS 'metrics of live builds';
 COMMENT ON COLUMN nl2sql.metrics.datasource IS 'the datasource';
 COMMENT ON COLUMN nl2sql.metrics.name IS 'name of the metric';
 COMMENT ON COLUMN nl2sql.metrics.description IS 'what it measures';
@@ -981,4 +1149,7 @@ GRANT SELECT ON nl2sql.health TO PUBLIC;
 SELECT pg_catalog.pg_extension_config_dump('nl2sql.datasource', '');
 SELECT pg_catalog.pg_extension_config_dump('nl2sql.datasource_setting', '');
 SELECT pg_catalog.pg_extension_config_dump('nl2sql.description', '');
+SELECT pg_catalog.pg_extension_config_dump('nl2sql.verified_query', '');
+SELECT pg_catalog.pg_extension_config_dump('nl2sql.metric', '');
+SELECT pg_catalog.pg_extension_config_dump('nl2sql.term', '');
 SELECT pg_catalog.pg_extension_config_dump('nl2sql.datasource_id_seq', '');

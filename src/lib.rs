@@ -6,14 +6,19 @@ use pgrx::prelude::*;
 
 /// The SQL functions, a file each.
 mod api {
+    mod bind;
     mod catalog;
     mod check;
+    mod curated_export;
+    mod curated_import;
+    mod curated_validate;
     mod describe;
     mod diff;
     mod embed;
     mod health;
     mod index;
     mod lookup;
+    mod r#match;
     mod mmr;
     mod prune;
     mod register;
@@ -22,7 +27,9 @@ mod api {
     mod schema_prompt;
     mod search_tables;
     mod snapshot;
+    mod suggest_queries;
     mod unregister;
+    mod verified_query;
     mod versions;
     mod visibility;
     mod watch;
@@ -33,6 +40,9 @@ mod pg {
     pub mod argument;
     pub mod build;
     pub mod catalogue;
+    pub mod curated;
+    pub mod curated_build;
+    pub mod curated_check;
     pub mod datasource;
     pub mod ddl;
     pub mod description;
@@ -40,10 +50,12 @@ mod pg {
     pub mod drift;
     #[allow(unsafe_code)]
     pub mod embedder;
+    pub mod entry;
     #[allow(unsafe_code)]
     pub mod error;
     #[allow(unsafe_code)]
     pub mod gather;
+    pub mod glossary;
     #[allow(unsafe_code)]
     pub mod identity;
     #[allow(unsafe_code)]
@@ -56,6 +68,8 @@ mod pg {
     pub mod namespace;
     pub mod notify;
     pub mod preferred;
+    #[allow(unsafe_code)]
+    pub mod prepare;
     #[allow(unsafe_code)]
     pub mod privilege;
     pub mod profile;

@@ -16,7 +16,7 @@ FROM (
     FROM nl2sql.entry n
     WHERE n.namespace = $2 AND n.build = ANY ($3)
       AND ($4::text[] IS NULL OR n.type = ANY ($4))
-      AND ($5::integer[] IS NULL OR n.relation = ANY ($5) OR n.referred = ANY ($5))
+      AND ($5::integer[] IS NULL OR n.relation = ANY ($5) OR n.referred = ANY ($5) OR n.read_relations && $5)
     ORDER BY n.embedding <=> $1, n.id COLLATE "C"
     LIMIT $6
 ) near

@@ -1,9 +1,13 @@
 //! `nl2sql_check`.
 
 use crate::pg::error::{OrRaise, Result};
-use crate::pg::{argument, datasource, drift, identity, namespace, preferred, snapshot, subtransaction};
-use nl2sql_core::diff::diff;
+use crate::pg::datasource::Datasource;
+use crate::pg::{argument, curated, datasource, drift, identity, namespace, preferred, snapshot, subtransaction};
+use nl2sql_core::curated::Item;
+use nl2sql_core::diff::{Diff, diff};
+use nl2sql_core::impact::{self, Reader, Sql};
 use nl2sql_core::name::TableName;
+use nl2sql_core::reads::Names;
 use nl2sql_core::schema::Schema;
 use pgrx::JsonB;
 use pgrx::prelude::*;
@@ -74,12 +78,32 @@ fn compare(name: &str, live: &str) -> Result<Option<(Value, Value)>> {
     if found.is_empty() {
         return Ok(None);
     }
+    let (verified_queries, metrics) = broken(name, &stored, &found, &now)?;
     let impact = json!({
-        // Verified queries come with curated content.
-        "verified_queries": [],
+        "verified_queries": verified_queries,
+        "metrics": metrics,
         "preferred_tables": preferred::gone(name, &stored, &table_names(&before), &table_names(&now))?,
     });
     Ok(Some((found.render(name, live, None), impact)))
+}
+
+/// The verified queries and the metrics that the drift breaks, each with the reasons.
+fn broken(name: &str, stored: &Datasource, found: &Diff, now: &Schema) -> Result<(Vec<Value>, Vec<Value>)> {
+    let curated = curated::load_visible(name)?;
+    let names = Names::new(&stored.schemas, now);
+    let told = |item: Item, sql: Sql| {
+        let reads = curated.reads_of(&item);
+        impact::reasons(&Reader { item, reads: &reads, sql }, found, &names)
+    };
+    let queries = curated.content.verified_queries.iter().filter_map(|query| {
+        let reasons = told(Item::VerifiedQuery(query.id.clone()), Sql::Query(query));
+        (!reasons.is_empty()).then(|| json!({ "query_id": query.id, "reasons": reasons }))
+    });
+    let metrics = curated.content.metrics.iter().filter_map(|metric| {
+        let reasons = told(Item::Metric(metric.name.clone()), Sql::Metric(metric));
+        (!reasons.is_empty()).then(|| json!({ "name": metric.name, "reasons": reasons }))
+    });
+    Ok((queries.collect(), metrics.collect()))
 }
 
 fn table_names(schema: &Schema) -> Vec<TableName> {

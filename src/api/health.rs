@@ -2,7 +2,7 @@
 
 use crate::pg::datasource::{self, Datasource};
 use crate::pg::error::{OrRaise, Result, call, register_options, register_schemas};
-use crate::pg::{argument, drift, identity, namespace, preferred, query, settings, snapshot};
+use crate::pg::{argument, curated, drift, identity, namespace, preferred, query, settings, snapshot};
 use nl2sql_core::health::{self, Calls, Observed, Verdict};
 use nl2sql_core::name::TableName;
 use nl2sql_core::scope::Unmatched;
@@ -110,6 +110,7 @@ fn judge(found: &Found, others_live: bool) -> Result<Verdict> {
         index: call("nl2sql_index", &found.name),
         schemas: register_schemas(&found.name, &[]),
         options: String::new(),
+        curated: format!("nl2sql_index({}, curated_only => true)", pgrx::spi::quote_literal(&found.name)),
     };
     let stored = identity::as_owner(|| datasource::load(&found.name))?;
     if let (Some(stored), Some(version), true) = (stored, &found.schema_version, found.snapshot_kept) {
@@ -124,6 +125,7 @@ fn look(stored: &Datasource, version: &str, observed: &mut Observed, calls: &mut
     let now = drift::current(stored)?;
     observed.without_tables = now.schema.tables.is_empty();
     observed.drifted = drift::drifted(name, &now.schema, version)?;
+    observed.curated_changed = curated::changed(name, &namespace::current()?)?;
     if !preferred::options_readable(name)? {
         return Ok(());
     }

@@ -3,7 +3,7 @@
 use crate::pg::build::{self, Outcome};
 use crate::pg::datasource::{self, Change};
 use crate::pg::error::{Error, OrRaise, Result};
-use crate::pg::{argument, identity, lease, privilege, subtransaction};
+use crate::pg::{argument, curated_build, identity, lease, namespace, privilege, subtransaction};
 use pgrx::JsonB;
 use pgrx::prelude::*;
 use serde_json::json;
@@ -49,39 +49,48 @@ fn nl2sql_index(
 
 fn index(datasource: Option<&str>, curated_only: Option<bool>, enrich: Option<bool>) -> Result<Vec<Row>> {
     identity::check_writable("nl2sql_index()");
-    if argument::required("curated_only", curated_only)? {
-        return Err(Error::later("curated_only"));
-    }
+    let curated_only = argument::required("curated_only", curated_only)?;
     if argument::required("enrich", enrich)? {
         return Err(Error::later("enrich"));
     }
     match datasource {
-        Some(name) => Ok(vec![index_one(name)?]),
-        None => index_all(),
+        Some(name) => Ok(vec![index_one(name, curated_only)?]),
+        None => index_all(curated_only),
     }
 }
 
 /// One datasource: an error raises, and nothing has changed.
-fn index_one(name: &str) -> Result<Row> {
+fn index_one(name: &str, curated_only: bool) -> Result<Row> {
     let name = argument::spoken("datasource", Some(name))?;
     let started = Instant::now();
     if identity::as_owner(|| datasource::load(name))?.is_none() {
+        if curated_only {
+            return Err(not_registered(name)?);
+        }
         register_schema(name)?;
     }
-    let outcome = identity::as_owner(|| build_one(name)).inspect_err(|error| log_failed(name, started, error))?;
+    let outcome = identity::as_owner(|| build_one(name, curated_only)).inspect_err(|error| log_failed(name, started, error))?;
     Ok(finish(name, started, Ok(outcome)))
 }
 
 /// Every registered datasource in turn, each on its own: one that fails keeps its previous build.
-fn index_all() -> Result<Vec<Row>> {
+fn index_all(curated_only: bool) -> Result<Vec<Row>> {
     identity::as_owner(|| {
         let rows = datasource::names()?.into_iter().map(|name| {
             let started = Instant::now();
-            let outcome = subtransaction::attempt(|| build_one(&name));
+            let outcome = subtransaction::attempt(|| build_one(&name, curated_only));
             finish(&name, started, outcome)
         });
         Ok(rows.collect())
     })
+}
+
+/// What is not registered has nothing that curated content could be put beside.
+fn not_registered(name: &str) -> Result<Error> {
+    if privilege::schema_oid(name).is_some() {
+        return Ok(Error::not_indexed(name, &namespace::current()?));
+    }
+    Ok(datasource::unknown(name, &datasource::names()?))
 }
 
 /// A name that is not registered but is a schema that the caller may look into.
@@ -97,12 +106,12 @@ fn register_schema(name: &str) -> Result<()> {
     Ok(())
 }
 
-fn build_one(name: &str) -> Result<Outcome> {
+fn build_one(name: &str, curated_only: bool) -> Result<Outcome> {
     let Some(datasource) = datasource::load(name)? else {
         return Err(datasource::unknown(name, &[]));
     };
     lease::take(name, datasource.id)?;
-    build::build(&datasource)
+    if curated_only { curated_build::build(&datasource) } else { build::build(&datasource) }
 }
 
 /// Leaves the build's one line in the server log, and makes it a row.

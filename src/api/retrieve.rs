@@ -108,6 +108,7 @@ fn explain(request: &Request, found: &Retrieval) -> Value {
         "planning_k": request.planning_k,
         "small": found.sent.first().is_some_and(|sent| sent.via == "small"),
         "sent": sent,
+        "used": found.used.iter().map(|used| json!({ used.via(): used.name(), "tables": used.tables() })).collect::<Value>(),
     });
     if let Some(ranking) = &found.ranking {
         record["strategy"] = json!(ranking.strategy.name());

@@ -2,6 +2,7 @@
 
 use super::retrieve::request;
 use crate::pg::error::{OrRaise, Result};
+use crate::pg::glossary::Used;
 use crate::pg::jsonb::JsonbText;
 use crate::pg::retrieval;
 use nl2sql_core::prompt::{self, Shown};
@@ -20,5 +21,10 @@ fn render(datasource: Option<&str>, question: Option<&str>, sub_query: Option<Js
         definition: &sent.definition,
         preferred: sent.preferred,
     });
-    Ok(prompt::render(shown.collect()))
+    let used = found.used.iter().map(|used| match used {
+        Used::Term(metadata) => prompt::term(metadata),
+        Used::Metric(metadata) => prompt::metric(metadata),
+    });
+    let lines: Vec<String> = std::iter::once(prompt::render(shown.collect())).chain(used).collect();
+    Ok(lines.join("\n"))
 }

@@ -2,6 +2,7 @@
 
 use crate::diff::Diff;
 use crate::name::TableName;
+use crate::reads::Reads;
 use crate::schema::{Schema, Table};
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
@@ -46,6 +47,13 @@ impl Access {
             Access::All => true,
             Access::Tables(tables) => tables.contains_key(table),
         }
+    }
+
+    /// Whether the role may read all of it.
+    pub fn reads(&self, reads: &Reads) -> bool {
+        reads.0.iter().all(|(table, columns)| {
+            self.reads_table(table) && columns.iter().all(|column| self.reads_column(table, column))
+        })
     }
 
     /// The part of `schema` that exists for the role.

@@ -44,6 +44,8 @@ impl Fusion {
 pub const WORDS: &str = "words";
 /// Signals of what people wrote of a datasource; the others are of what its schema holds.
 const WRITTEN: [&str; 3] = ["description", "examples", "curated"];
+/// Those of them that are of questions.
+const QUESTIONS: [&str; 2] = ["examples", "curated"];
 
 /// One search and what it found.
 #[derive(Debug, Clone, PartialEq)]
@@ -133,10 +135,11 @@ pub fn fuse(signals: &[Signal]) -> Vec<Fused> {
     fused
 }
 
-/// Sum over the signals of each one's z-score over the datasources that it saw, best first, ties to the smaller
-/// name. What people wrote (description, examples, curated) and what the schema holds (tables, columns, words)
-/// count equally: the signals of each kind that saw anything share it. A signal that cannot see a datasource
-/// does not punish it: there it is at the signal's mean.
+/// Sum over the kinds of evidence of each one's z-scores over the datasources that it saw, best first, ties to the
+/// smaller name. A signal is a kind of its own, but for sample questions and verified queries, which are one: both are
+/// questions that the datasource answers, and the nearer of the two counts. What people wrote (description,
+/// questions) and what the schema holds (tables, columns, words) count equally: the kinds of each that saw anything
+/// share it. A kind that cannot see a datasource does not punish it: there it is at the kind's mean.
 pub fn fuse_scores(signals: &[Signal]) -> Vec<Fused> {
     let names: BTreeSet<&str> =
         signals.iter().flat_map(|signal| &signal.hits).map(|hit| hit.datasource.as_str()).collect();
@@ -149,24 +152,37 @@ pub fn fuse_scores(signals: &[Signal]) -> Vec<Fused> {
             ranks: BTreeMap::new(),
         })
         .collect();
-    let is_written = |signal: &&Signal| WRITTEN.contains(&signal.name);
-    let seeing = || signals.iter().filter(|signal| !signal.hits.is_empty());
-    for signal in seeing() {
-        let of_kind = seeing().filter(|other| is_written(other) == is_written(&signal)).count();
+    let seeing: Vec<&Signal> = signals.iter().filter(|signal| !signal.hits.is_empty()).collect();
+    for signal in &seeing {
         let places = signal.places();
         let by_name: HashMap<&str, &Placed> =
             places.iter().map(|place| (place.best.datasource.as_str(), place)).collect();
-        let scores: Vec<Option<f64>> =
-            names.iter().map(|name| by_name.get(name).map(|place| place.best.similarity)).collect();
-        for ((candidate, z), name) in fused.iter_mut().zip(z_scores(&scores)).zip(&names) {
-            candidate.score += z / of_kind as f64;
-            let Some(place) = by_name.get(name) else { continue };
+        for candidate in &mut fused {
+            let Some(place) = by_name.get(candidate.datasource.as_str()) else { continue };
             if signal.name != WORDS {
                 candidate.similarity = candidate.similarity.max(place.best.similarity);
             } else if place.best.similarity <= 0.0 {
                 continue; // no word of the question is no rank
             }
             candidate.ranks.insert(signal.name, place.rank);
+        }
+    }
+    let (questions, others): (Vec<&Signal>, Vec<&Signal>) =
+        seeing.into_iter().partition(|signal| QUESTIONS.contains(&signal.name));
+    let mut kinds: Vec<(bool, Vec<&Signal>)> =
+        others.into_iter().map(|signal| (WRITTEN.contains(&signal.name), vec![signal])).collect();
+    if !questions.is_empty() {
+        kinds.push((true, questions));
+    }
+    for (written, signals) in &kinds {
+        let share = kinds.iter().filter(|(other, _)| other == written).count() as f64;
+        let best = |name: &str| {
+            let hits = signals.iter().flat_map(|signal| &signal.hits).filter(|hit| hit.datasource == name);
+            hits.map(|hit| hit.similarity).reduce(f64::max)
+        };
+        let scores: Vec<Option<f64>> = names.iter().map(|name| best(name)).collect();
+        for (candidate, z) in fused.iter_mut().zip(z_scores(&scores)) {
+            candidate.score += z / share;
         }
     }
     fused.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.datasource.cmp(&b.datasource)));

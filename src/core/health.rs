@@ -34,6 +34,8 @@ pub struct Observed {
     pub entries: usize,
     pub snapshot_kept: bool,
     pub drifted: bool,
+    /// Curated content is not what the live build holds of it.
+    pub curated_changed: bool,
     /// None of the tables that it takes in is there now, so that it cannot be built.
     pub without_tables: bool,
     /// Preferred tables that the live snapshot does not have.
@@ -61,11 +63,13 @@ pub struct Calls {
     /// Leaves out of the options all that names nothing: one call for all of it, since options are replaced
     /// as a whole.
     pub options: String,
+    /// Indexes curated content.
+    pub curated: String,
 }
 
 /// Problems and warnings end with the call that mends them. Warnings do not change the status.
 pub fn judge(observed: &Observed, calls: &Calls) -> Verdict {
-    let Calls { index, schemas, options } = calls;
+    let Calls { index, schemas, options, curated } = calls;
     let (status, problem) = if !observed.live && !observed.others_live {
         (Status::Missing, Some("no build is live in the current namespace"))
     } else if !observed.live {
@@ -91,6 +95,9 @@ pub fn judge(observed: &Observed, calls: &Calls) -> Verdict {
     } else if observed.drifted {
         warnings.push(format!("the structure has drifted since the live snapshot: SELECT {index};"));
     }
+    if observed.curated_changed {
+        warnings.push(format!("curated content has changed since it was indexed: SELECT {curated};"));
+    }
     for table in &observed.preferred_missing {
         warnings.push(format!("preferred table {table} is not in the live snapshot: SELECT {options};"));
     }
@@ -114,7 +121,7 @@ mod tests {
     }
 
     fn calls() -> Calls {
-        Calls { index: "i()".into(), schemas: "s()".into(), options: "o()".into() }
+        Calls { index: "i()".into(), schemas: "s()".into(), options: "o()".into(), curated: "c()".into() }
     }
 
     fn status(observed: Observed) -> Status {

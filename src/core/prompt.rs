@@ -19,6 +19,21 @@ pub fn render(mut shown: Vec<Shown>) -> String {
     shown.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
+/// A term that the question uses, as its metadata has it.
+pub fn term(metadata: &Value) -> String {
+    fields(metadata, &["term", "definition", "synonyms", "tables"])
+}
+
+/// A metric that the question uses: `{"metric":…,"description":…,"expression":…,"table":…}`.
+pub fn metric(metadata: &Value) -> String {
+    let name = said(&metadata["name"]).map_or_else(String::new, |name| format!("\"metric\":{name},"));
+    fields(metadata, &["description", "expression", "table"]).replacen('{', &format!("{{{name}"), 1)
+}
+
+fn fields(metadata: &Value, names: &[&str]) -> String {
+    object(&names.iter().map(|name| (*name, said(&metadata[*name]))).collect::<Vec<_>>())
+}
+
 fn line(shown: &Shown) -> String {
     let definition = shown.definition;
     let of = |name: &str| shown.table.columns().find(|(column, _)| column.name == name);
@@ -97,6 +112,14 @@ mod tests {
     use super::*;
     use crate::access::render_table;
     use crate::reflect::tests::schema;
+
+    #[test]
+    fn terms_and_metrics_are_lines_of_their_own() {
+        let line = term(&json!({"id": "x", "term": "churn", "definition": "who left", "synonyms": [], "tables": ["s.t"]}));
+        assert_eq!(line, r#"{"term":"churn","definition":"who left","tables":["s.t"]}"#);
+        let line = metric(&json!({"id": "x", "name": "revenue", "expression": "sum({x})", "table": "s.t"}));
+        assert_eq!(line, r#"{"metric":"revenue","expression":"sum({x})","table":"s.t"}"#);
+    }
 
     #[test]
     fn a_line_a_table_preferred_first() {

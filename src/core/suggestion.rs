@@ -37,8 +37,9 @@ pub struct Suggestion {
 }
 
 /// Drafts verified queries from statements that read tables of `names` and nothing else. Those alike but for the order
-/// of the select list are one, whose text has the most calls. Most calls first, ties by the SQL.
-pub fn suggest(mined: Vec<Mined>, names: &Names, min_calls: i64, limit: usize) -> Vec<Suggestion> {
+/// of the select list are one, whose text has the most calls. Most calls first, ties by the SQL. `tick` is called between
+/// statements, so that the caller can break off.
+pub fn suggest(mined: Vec<Mined>, names: &Names, min_calls: i64, limit: usize, tick: &mut dyn FnMut()) -> Vec<Suggestion> {
     let mut texts: BTreeMap<String, i64> = BTreeMap::new();
     for Mined { text, calls } in mined {
         let known = texts.entry(text).or_default();
@@ -46,6 +47,7 @@ pub fn suggest(mined: Vec<Mined>, names: &Names, min_calls: i64, limit: usize) -
     }
     let mut clusters: BTreeMap<String, Cluster> = BTreeMap::new();
     for (text, calls) in texts {
+        tick();
         let Some((shape, draft)) = Draft::of(&text, names) else { continue };
         let new = Cluster { draft, most: calls, calls };
         match clusters.get_mut(&shape) {
@@ -57,6 +59,7 @@ pub fn suggest(mined: Vec<Mined>, names: &Names, min_calls: i64, limit: usize) -
     clusters.sort_by(|a, b| b.calls.cmp(&a.calls).then_with(|| a.draft.sql.cmp(&b.draft.sql)));
     let mut taken = BTreeSet::new();
     let suggestions = clusters.into_iter().filter_map(|Cluster { draft, calls, .. }| {
+        tick();
         let query = draft.query(&taken)?;
         // What cannot be imported is no help.
         validate::verified_query(&query, names).ok()?;
@@ -175,7 +178,7 @@ mod tests {
         let schema = schema();
         let path = ["music".to_owned()];
         let mined = texts.iter().map(|(text, calls)| Mined { text: (*text).to_owned(), calls: *calls }).collect();
-        suggest(mined, &Names::new(&path, &schema), min_calls, limit)
+        suggest(mined, &Names::new(&path, &schema), min_calls, limit, &mut || ())
     }
 
     fn one(text: &str) -> Suggestion {

@@ -3,22 +3,20 @@
 use super::datasource::Datasource;
 use super::error::{Error, Result, register_options, register_schemas};
 use super::{
-    catalogue, ddl, description, document, drift, embedder, interrupt, namespace, notify, profile, query, relation, retention,
-    settings, snapshot, vector,
+    catalogue, curated, ddl, description, document, drift, entry, namespace, notify, profile, query, relation, retention, settings,
+    snapshot,
 };
-use nl2sql_core::chunk::{self, About, Chunk, Reads};
+use nl2sql_core::chunk::{self, About, Chunk, Cutter};
+use nl2sql_core::curated_chunk;
 use nl2sql_core::description::describe;
 use nl2sql_core::issue::Issue;
 use nl2sql_core::name::TableName;
+use nl2sql_core::reads::Names;
 use nl2sql_core::scope::Scope;
+use pgrx::JsonB;
 use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
-use pgrx::JsonB;
-use serde_json::Value;
-use sha2::{Digest, Sha256};
-use std::collections::{BTreeMap, HashMap, HashSet};
-
-type TextHash = [u8; 32];
+use std::collections::BTreeMap;
 
 /// What came of building.
 pub struct Outcome {
@@ -45,7 +43,7 @@ pub fn build(datasource: &Datasource) -> Result<Outcome> {
         return Err(no_tables(datasource));
     }
     tracing::debug!(datasource = name, tables = schema.tables.len(), "reading statistics");
-    let issues = profile::profile(&mut schema, &rows, &datasource.options)?;
+    let mut issues = profile::profile(&mut schema, &rows, &datasource.options)?;
     describe(&mut schema, description::load(name)?);
     ddl::forget(&datasource.schemas)?;
     tracing::debug!(datasource = name, tables = schema.tables.len(), "storing the snapshot");
@@ -53,16 +51,21 @@ pub fn build(datasource: &Datasource) -> Result<Outcome> {
     let numbers = relation::note(name, &tables)?;
     let schema_version = snapshot::store(name, &schema)?;
     let about = described(datasource)?;
-    let chunks = chunk::chunks(&about, &schema_version, &schema);
-    let mut counts = BTreeMap::new();
-    for chunk in &chunks {
-        *counts.entry(chunk.chunk_type.name()).or_insert(0) += 1;
-    }
-    let hashes: Vec<TextHash> = chunks.iter().map(|chunk| Sha256::digest(chunk.text.as_bytes()).into()).collect();
+    let mut chunks = chunk::chunks(&about, &schema_version, &schema);
+    let content = curated::load(name)?.content;
+    let cutter = Cutter { datasource: name, schema_version: &schema_version, quote_values: about.quote_values };
+    let cut = curated_chunk::cut(&cutter, &content, &Names::new(&datasource.schemas, &schema));
+    curated::note_reads(name, &cut.reads)?;
+    chunks.extend(cut.chunks);
+    issues.extend(cut.problems.iter().map(|problem| Issue::curated(problem.to_string())));
+    let curated_hash = content.hash();
+    let counts = counts(&chunks);
+    let hashes = entry::hashes(&chunks);
     let live = live_build(name, &namespace)?;
     if let Some(live) = &live
         && live.schema_version == schema_version
-        && holds(&namespace, live.build, &chunks, &hashes)?
+        && live.curated_hash == curated_hash
+        && entry::holds(&namespace, live.build, &chunks, &hashes, None)?
     {
         snapshot::retain(name, settings::max_versions())?;
         return Ok(Outcome {
@@ -77,24 +80,12 @@ pub fn build(datasource: &Datasource) -> Result<Outcome> {
         });
     }
     namespace::ensure(&namespace)?;
-    let (vectors, embedded) = vectors(&namespace, &chunks, &hashes)?;
-    let build = query::write(
-        "INSERT INTO nl2sql.build (namespace, datasource, schema_version, issues)
-         VALUES ($1, $2, $3, $4) RETURNING id",
-        &[
-            namespace.as_str().into(),
-            name.into(),
-            schema_version.as_str().into(),
-            JsonB(serde_json::to_value(&issues)?).into(),
-        ],
-        |row| row.must::<i64>(1),
-    )?
-    .pop()
-    .ok_or_else(|| Error::from(pgrx::spi::Error::InvalidPosition))?;
+    let (vectors, embedded) = entry::vectors(&namespace, &chunks, &hashes)?;
+    let build = begin(&namespace, name, &schema_version, &issues)?;
     tracing::debug!(datasource = name, build, entries = chunks.len(), "writing entries");
-    write_entries(&namespace, build, &chunks, &hashes, &vectors, &numbers)?;
+    entry::write(&namespace, build, &chunks, &hashes, &vectors, &numbers)?;
     document::write(&namespace, build, &chunks)?;
-    switch_pointer(name, &namespace, build, &schema_version)?;
+    switch_pointer(name, &namespace, build, &schema_version, curated_hash.as_deref())?;
     if let Some(replaced) = &live
         && let Some(diff) = drift::store(name, &replaced.schema_version, &schema_version)?
     {
@@ -158,142 +149,58 @@ fn no_tables(datasource: &Datasource) -> Error {
     }
 }
 
-struct Live {
-    build: i64,
-    schema_version: String,
+/// Entries by chunk type.
+pub fn counts(chunks: &[Chunk]) -> BTreeMap<&'static str, usize> {
+    let mut counts = BTreeMap::new();
+    for chunk in chunks {
+        *counts.entry(chunk.chunk_type.name()).or_insert(0) += 1;
+    }
+    counts
 }
 
-fn live_build(name: &str, namespace: &str) -> Result<Option<Live>> {
+/// The build that is live.
+pub struct Live {
+    pub build: i64,
+    pub schema_version: String,
+    pub curated_hash: Option<String>,
+}
+
+/// For the extension's owner.
+pub fn live_build(name: &str, namespace: &str) -> Result<Option<Live>> {
     query::read_one(
-        "SELECT build, schema_version FROM nl2sql.pointer WHERE datasource = $1 AND namespace = $2",
+        "SELECT build, schema_version, curated_hash FROM nl2sql.pointer WHERE datasource = $1 AND namespace = $2",
         &[name.into(), namespace.into()],
-        |row| Ok(Live { build: row.must(1)?, schema_version: row.must(2)? }),
+        |row| Ok(Live { build: row.must(1)?, schema_version: row.must(2)?, curated_hash: row.get(3)? }),
     )
 }
 
-/// Whether a build holds exactly these chunks: judged by the entries themselves.
-fn holds(namespace: &str, build: i64, chunks: &[Chunk], hashes: &[TextHash]) -> Result<bool> {
-    let entries = query::read(
-        "SELECT id, text_hash FROM nl2sql.entry WHERE namespace = $1 AND build = $2",
-        &[namespace.into(), build.into()],
-        |row| Ok((row.must::<String>(1)?, row.must::<Vec<u8>>(2)?)),
-    )?;
-    let entries: HashMap<String, Vec<u8>> = entries.into_iter().collect();
-    let same = |(chunk, hash): (&Chunk, &TextHash)| entries.get(&chunk.id).is_some_and(|known| known == hash);
-    Ok(entries.len() == chunks.len() && chunks.iter().zip(hashes).all(same))
+/// A new build without entries; gives its build_id.
+pub fn begin(namespace: &str, name: &str, schema_version: &str, issues: &[Issue]) -> Result<i64> {
+    query::write(
+        "INSERT INTO nl2sql.build (namespace, datasource, schema_version, issues)
+         VALUES ($1, $2, $3, $4) RETURNING id",
+        &[namespace.into(), name.into(), schema_version.into(), JsonB(serde_json::to_value(issues)?).into()],
+        |row| row.must::<i64>(1),
+    )?
+    .pop()
+    .ok_or_else(|| Error::from(pgrx::spi::Error::InvalidPosition))
 }
 
-/// A vector for each text: one that the namespace has already, else a new one. Gives the number of
-/// texts that went through the model, too: of equal ones the first.
-fn vectors(
-    namespace: &str,
-    chunks: &[Chunk],
-    hashes: &[TextHash],
-) -> Result<(HashMap<TextHash, Vec<f32>>, usize)> {
-    let wanted: Vec<Vec<u8>> = hashes.iter().collect::<HashSet<_>>().into_iter().map(|hash| hash.to_vec()).collect();
-    let known = query::read(
-        "SELECT DISTINCT ON (text_hash) text_hash, embedding FROM nl2sql.entry
-         WHERE namespace = $1 AND text_hash = ANY ($2)",
-        &[namespace.into(), wanted.into()],
-        |row| Ok((row.must::<Vec<u8>>(1)?, row.must::<vector::Vector>(2)?.0)),
-    )?;
-    let mut vectors: HashMap<TextHash, Vec<f32>> =
-        known.into_iter().filter_map(|(hash, vector)| Some((hash.try_into().ok()?, vector))).collect();
-    let mut missing: Vec<(TextHash, &str)> = Vec::new();
-    let mut seen = HashSet::new();
-    for (chunk, hash) in chunks.iter().zip(hashes) {
-        if !vectors.contains_key(hash) && seen.insert(*hash) {
-            missing.push((*hash, &chunk.text));
-        }
-    }
-    if !missing.is_empty() {
-        tracing::debug!(texts = missing.len(), "embedding");
-        let texts: Vec<&str> = missing.iter().map(|(_, text)| *text).collect();
-        let embedded = embedder::embed(&texts)?;
-        vectors.extend(missing.iter().map(|(hash, _)| *hash).zip(embedded));
-    }
-    Ok((vectors, missing.len()))
-}
-
-fn write_entries(
-    namespace: &str,
-    build: i64,
-    chunks: &[Chunk],
-    hashes: &[TextHash],
-    vectors: &HashMap<TextHash, Vec<f32>>,
-    numbers: &HashMap<TableName, i32>,
-) -> Result<()> {
-    const INSERT: &str = "INSERT INTO nl2sql.entry
-        (namespace, build, id, type, datasource, relation, columns, referred, referred_columns, referred_outside, text, text_hash, metadata, embedding)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
-    Spi::connect_mut(|client| {
-        let types: Vec<PgOid> = vec![
-            PgBuiltInOids::TEXTOID.oid(),
-            PgBuiltInOids::INT8OID.oid(),
-            PgBuiltInOids::TEXTOID.oid(),
-            PgBuiltInOids::TEXTOID.oid(),
-            PgBuiltInOids::TEXTOID.oid(),
-            PgBuiltInOids::INT4OID.oid(),
-            PgBuiltInOids::TEXTARRAYOID.oid(),
-            PgBuiltInOids::INT4OID.oid(),
-            PgBuiltInOids::TEXTARRAYOID.oid(),
-            PgBuiltInOids::TEXTARRAYOID.oid(),
-            PgBuiltInOids::TEXTOID.oid(),
-            PgBuiltInOids::BYTEAOID.oid(),
-            PgBuiltInOids::JSONBOID.oid(),
-            PgOid::from(<vector::Vector as pgrx::datum::IntoDatum>::type_oid()),
-        ];
-        let insert = client.prepare_mut(INSERT, &types)?;
-        for (chunk, hash) in chunks.iter().zip(hashes) {
-            interrupt::check();
-            let (table, columns, referred, referred_columns) = match &chunk.reads {
-                Reads::Datasource => (None, None, None, None),
-                Reads::Columns(table, columns) => (Some(table), Some(columns), None, None),
-                Reads::Relationship(from, from_columns, to, to_columns) => {
-                    (Some(from), Some(from_columns), Some(to), Some(to_columns))
-                }
-            };
-            let number = |table: Option<&TableName>| table.and_then(|table| numbers.get(table).copied());
-            let outside = referred
-                .filter(|table| !numbers.contains_key(*table))
-                .map(|table| vec![table.schema.clone(), table.name.clone()]);
-            let args: [DatumWithOid; 14] = [
-                namespace.into(),
-                build.into(),
-                chunk.id.as_str().into(),
-                chunk.chunk_type.name().into(),
-                chunk.metadata["datasource"].as_str().into(),
-                number(table).into(),
-                columns.cloned().into(),
-                number(referred).into(),
-                referred_columns.cloned().into(),
-                outside.into(),
-                chunk.text.as_str().into(),
-                hash.as_slice().into(),
-                JsonB(Value::Object(chunk.metadata.clone())).into(),
-                vectors.get(hash).map(|vector| vector::Vector(vector.clone())).into(),
-            ];
-            client.update(&insert, None, &args)?;
-        }
-        Ok(())
-    })
-}
-
-fn switch_pointer(name: &str, namespace: &str, build: i64, schema_version: &str) -> Result<()> {
+pub fn switch_pointer(name: &str, namespace: &str, build: i64, schema_version: &str, curated_hash: Option<&str>) -> Result<()> {
     query::execute(
-        "INSERT INTO nl2sql.pointer AS p (datasource, namespace, build, schema_version, built_at)
-         SELECT $1, $2, b.id, $4, b.built_at FROM nl2sql.build b WHERE b.id = $3
+        "INSERT INTO nl2sql.pointer AS p (datasource, namespace, build, schema_version, built_at, curated_hash)
+         SELECT $1, $2, b.id, $4, b.built_at, $5 FROM nl2sql.build b WHERE b.id = $3
          ON CONFLICT (datasource, namespace) DO UPDATE SET
              build = excluded.build,
              schema_version = excluded.schema_version,
              built_at = excluded.built_at,
              curated_hash = excluded.curated_hash",
-        &[name.into(), namespace.into(), build.into(), schema_version.into()],
+        &[name.into(), namespace.into(), build.into(), schema_version.into(), curated_hash.into()],
     )
 }
 
 /// Keeps the live build and the one just replaced, which a client that pinned it reads on.
-fn retain_builds(name: &str, namespace: &str, live: i64, replaced: Option<i64>) -> Result<()> {
+pub fn retain_builds(name: &str, namespace: &str, live: i64, replaced: Option<i64>) -> Result<()> {
     let args: [DatumWithOid; 3] = [name.into(), namespace.into(), vec![Some(live), replaced].into()];
     query::execute(
         "DELETE FROM nl2sql.entry e USING nl2sql.build b

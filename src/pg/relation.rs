@@ -38,6 +38,16 @@ pub fn note(datasource: &str, tables: &[TableName]) -> Result<HashMap<TableName,
     Ok(numbers.into_iter().collect())
 }
 
+/// The numbers of all tables that the datasource holds or held. For the extension's owner.
+pub fn numbers(datasource: &str) -> Result<HashMap<TableName, i32>> {
+    let numbers = query::read(
+        "SELECT table_schema, table_name, id FROM nl2sql.relation WHERE datasource = $1",
+        &[datasource.into()],
+        |row| Ok((TableName::new(row.must::<String>(1)?, row.must::<String>(2)?), row.must::<i32>(3)?)),
+    )?;
+    Ok(numbers.into_iter().collect())
+}
+
 /// Forgets the tables that neither the datasource nor any entry or kept snapshot of it names any more.
 /// For the extension's owner.
 pub fn forget_unused(datasource: &str) -> Result<()> {

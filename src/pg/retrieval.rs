@@ -2,6 +2,7 @@
 
 use super::datasource::Datasource;
 use super::error::{Error, Result};
+use super::glossary::{self, Used};
 use super::ranking::{self, Ranking, Strategy};
 use super::search::Builds;
 use super::{datasource, document, identity, query, search, settings, snapshot};
@@ -36,7 +37,7 @@ pub struct Sent {
     pub table: Table,
     pub definition: Value,
     pub preferred: bool,
-    /// `small`, `search`, `preferred`, `join`, `full`.
+    /// `small`, `search`, `term`, `metric`, `preferred`, `join`, `full`.
     pub via: &'static str,
 }
 
@@ -50,6 +51,8 @@ pub struct Retrieval {
     pub picks: Vec<usize>,
     /// Columns that the question hit, by table.
     pub hits: Vec<(TableName, String)>,
+    /// Terms and metrics that the question uses.
+    pub used: Vec<Used>,
 }
 
 /// What a table is sent for.
@@ -79,7 +82,8 @@ pub fn retrieve(request: &Request) -> Result<Retrieval> {
         |row| row.must::<i64>(1),
     )?;
     if count.is_some_and(|count| usize::try_from(count).is_ok_and(|count| count <= settings::full_snapshot_max_tables())) {
-        return whole(request, &stored, version, "small", None);
+        let used = glossary::used(&builds, &request.text, None)?;
+        return Ok(Retrieval { used, ..whole(request, &stored, version, "small", None)? });
     }
     let mut ranking = ranking::rank(&builds, &request.text, request.strategy, request.table_k)?;
     if request.schema_version.is_some() {
@@ -119,7 +123,7 @@ fn whole(
     });
     let mut shown: Vec<Sent> = shown.collect();
     shown.sort_by_key(|sent| !sent.preferred);
-    Ok(Retrieval { schema_version: version, sent: shown, ranking, picks: Vec::new(), hits: Vec::new() })
+    Ok(Retrieval { schema_version: version, sent: shown, ranking, picks: Vec::new(), hits: Vec::new(), used: Vec::new() })
 }
 
 fn is_preferred(stored: &Datasource, table: &TableName) -> bool {
@@ -145,6 +149,13 @@ fn searched(
     };
     for &place in &picks {
         choose(place, "search", Some(&place) == picks.first() || ranking.tables[place].score >= SURE * best);
+    }
+    let nearest = ranking.tables.iter().filter_map(|table| table.found.evidence.table).fold(f64::NEG_INFINITY, f64::max);
+    let used = glossary::used(builds, &request.text, Some(nearest))?;
+    for (via, key) in used.iter().flat_map(|used| used.tables().into_iter().map(|key| (used.via(), key))) {
+        if let Some(place) = ranking.order.iter().copied().find(|place| ranking.tables[*place].name.to_string() == key) {
+            choose(place, via, true);
+        }
     }
     for place in preferred_near(&ranking, stored, &picks) {
         choose(place, "preferred", true);
@@ -196,7 +207,7 @@ fn searched(
         sent.push(Sent { preferred: is_preferred(stored, &table.name), definition, table, via: choice.via });
     }
     sent.sort_by_key(|sent| !sent.preferred);
-    Ok(Retrieval { schema_version: version, sent, ranking: Some(ranking), picks, hits: hit_names })
+    Ok(Retrieval { schema_version: version, sent, ranking: Some(ranking), picks, hits: hit_names, used })
 }
 
 /// Whether the definition at hand knows the value.

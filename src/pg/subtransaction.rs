@@ -9,7 +9,16 @@ use std::panic::AssertUnwindSafe;
 /// given as an error. A cancelled query is not a failure of the work, and a transaction that cannot be
 /// serialized must be run again as a whole: both go on to the caller.
 pub fn attempt<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
-    match run(work, true) {
+    told(run(work, true))
+}
+
+/// The same for work that only looks: what it did is taken back also where it succeeds.
+pub fn attempt_undone<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    told(run(work, false))
+}
+
+fn told<T>(result: std::result::Result<Result<T>, CaughtError>) -> Result<T> {
+    match result {
         Ok(result) => result,
         Err(CaughtError::PostgresError(report) | CaughtError::ErrorReport(report)) if !ends_all(&report) => {
             let mut error = Error::new(report.sql_error_code(), report.message());

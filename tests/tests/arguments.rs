@@ -345,7 +345,7 @@ fn names_of_datasources() {
         ("SELECT * FROM nl2sql_index('nl2sql')", NOT_INDEXED, "has no tables to index", ""),
         ("SELECT * FROM nl2sql_index('chinook', curated_only => NULL)", NULL, "curated_only must not be null", ""),
         ("SELECT * FROM nl2sql_index('chinook', enrich => NULL)", NULL, "enrich must not be null", ""),
-        ("SELECT * FROM nl2sql_index('chinook', curated_only => true)", LATER, "curated_only is not supported", "later"),
+        ("SELECT * FROM nl2sql_index('chinok', curated_only => true)", UNKNOWN, "datasource \"chinok\" does not exist", "chinook"),
         ("SELECT * FROM nl2sql_index(enrich => true)", LATER, "enrich is not supported", "later"),
     ]);
     assert_eq!(text(&mut session.client, "SELECT array_agg(datasource ORDER BY datasource) FROM nl2sql.datasources").as_deref(),

@@ -21,11 +21,25 @@ use Kind::{Reads, Tries, Writes};
 
 /// The public functions, in the words of the contract: name, arguments, result.
 const FUNCTIONS: &[(&str, &str, &str, Kind)] = &[
+    ("nl2sql_bind", "datasource text, query_id text, params jsonb DEFAULT NULL", "text", Reads),
     ("nl2sql_catalog", "datasource text, budget_tokens integer DEFAULT 150000", "text", Reads),
     (
         "nl2sql_check",
         "datasource text DEFAULT NULL",
         "TABLE(datasource text, status text, live_version text, diff jsonb, impact jsonb, error text)",
+        Tries,
+    ),
+    ("nl2sql_curated_export", "datasource text DEFAULT NULL", "text", Reads),
+    (
+        "nl2sql_curated_import",
+        "document text, replace boolean DEFAULT true",
+        "TABLE(datasource text, verified_queries integer, metrics integer, terms integer)",
+        Writes,
+    ),
+    (
+        "nl2sql_curated_validate",
+        "datasource text DEFAULT NULL",
+        "TABLE(datasource text, query_id text, problem text)",
         Tries,
     ),
     (
@@ -57,6 +71,12 @@ const FUNCTIONS: &[(&str, &str, &str, Kind)] = &[
         Tries,
     ),
     (
+        "nl2sql_match",
+        "question text, datasources text[] DEFAULT NULL, k integer DEFAULT 5",
+        "TABLE(datasource text, query_id text, similarity double precision, phrasing text, description text, sql text, params jsonb)",
+        Reads,
+    ),
+    (
         "nl2sql_mmr",
         "query text, k integer DEFAULT 8, lambda double precision DEFAULT 0.7, types text[] DEFAULT NULL, \
          datasources text[] DEFAULT NULL, tables text[] DEFAULT NULL, fetch_k integer DEFAULT NULL",
@@ -79,6 +99,7 @@ const FUNCTIONS: &[(&str, &str, &str, Kind)] = &[
         "void",
         Writes,
     ),
+    ("nl2sql_remove_verified_query", "datasource text, id text", "boolean", Writes),
     (
         "nl2sql_retrieve",
         "datasource text, question text, sub_query jsonb DEFAULT NULL, schema_version text DEFAULT NULL, table_k integer DEFAULT 8, \
@@ -116,8 +137,20 @@ const FUNCTIONS: &[(&str, &str, &str, Kind)] = &[
         Reads,
     ),
     ("nl2sql_snapshot", "datasource text, schema_version text DEFAULT NULL", "jsonb", Reads),
+    (
+        "nl2sql_suggest_queries",
+        "datasource text, min_calls integer DEFAULT 5, limit integer DEFAULT 50",
+        "TABLE(query_id text, calls bigint, tables text[], columns text[], sql text, document text)",
+        Tries,
+    ),
     ("nl2sql_unregister", "datasource text", "boolean", Writes),
     ("nl2sql_unwatch_ddl", "", "boolean", Writes),
+    (
+        "nl2sql_verified_query",
+        "datasource text, id text, questions text[], sql text, description text DEFAULT NULL, params jsonb DEFAULT NULL",
+        "void",
+        Writes,
+    ),
     (
         "nl2sql_versions",
         "datasource text",

@@ -38,6 +38,37 @@ const CLINIC: &str = "SELECT nl2sql_register('clinic', domains => ARRAY['health'
     description => 'Patients and their visits', sample_questions => ARRAY['Which patients came twice?'])";
 const DEPOT: &str = "SELECT nl2sql_register('depot', description => 'Shipments and pallets')";
 
+/// Curated content, a piece at a time: what reads something that is not there is not written down.
+const CURATED: &str = r#"DO $do$
+DECLARE
+    piece text;
+BEGIN
+    FOREACH piece IN ARRAY ARRAY[
+        '{"shop": {"verified_queries": [{"id": "orders_of", "description": "Open orders of a customer", "questions": ["What did {who} order?"],
+            "params": {"who": {"type": "string"}}, "sql": "SELECT o.id, o.total FROM orders o JOIN customer c ON c.id = o.customer_id WHERE c.name = :who"}]}}',
+        '{"shop": {"verified_queries": [{"id": "card_numbers", "questions": ["Which card numbers do we have?"], "sql": "SELECT card_number FROM customer"}]}}',
+        '{"shop": {"verified_queries": [{"id": "how_many", "questions": ["How many customers are there?"], "sql": "SELECT count(*) FROM customer"}]}}',
+        '{"shop": {"verified_queries": [{"id": "same_name", "questions": ["Who has the same name?"], "sql": "SELECT name FROM customer GROUP BY name HAVING count(*) > 1"}]}}',
+        '{"shop": {"metrics": [{"name": "average_order", "expression": "avg(total)", "table": "orders"}]}}',
+        '{"shop": {"metrics": [{"name": "mail_share", "expression": "count(email)", "table": "customer"}]}}',
+        '{"shop": {"glossary": [{"term": "regular", "definition": "who comes again", "tables": ["customer"]}]}}',
+        '{"clinic": {"verified_queries": [{"id": "fees", "questions": ["What did visits since {since} cost?"],
+            "params": {"since": {"type": "date", "default": "2020-01-01"}}, "sql": "SELECT sum(fee) FROM visit WHERE :since < now()"}]}}',
+        '{"clinic": {"verified_queries": [{"id": "twice", "questions": ["Which patients came twice?"],
+            "sql": "SELECT full_name FROM patient p WHERE (SELECT count(*) FROM visit v WHERE v.patient_id = p.id) > 1"}]}}',
+        '{"clinic": {"metrics": [{"name": "total_fee", "expression": "sum(fee)", "table": "visit"}]}}',
+        '{"clinic": {"glossary": [{"term": "follow-up", "definition": "a second visit", "synonyms": ["check-up"], "tables": ["visit", "patient"]}]}}',
+        '{"depot": {"verified_queries": [{"id": "sent", "questions": ["What was sent?"], "sql": "SELECT s.sent_on, p.weight FROM shipment s JOIN pallet p ON p.shipment_id = s.id"}]}}'
+    ] LOOP
+        BEGIN
+            PERFORM nl2sql_curated_import(format('{"datasources": %s}', piece), replace => false);
+        EXCEPTION WHEN invalid_parameter_value OR undefined_object THEN
+            NULL;
+        END;
+    END LOOP;
+END
+$do$"#;
+
 /// Everything that reads, each also asked for what is hidden in one case or another.
 const QUERIES: &[&str] = &[
     "SELECT * FROM nl2sql_mmr('which customers paid their orders')",
@@ -80,6 +111,25 @@ const QUERIES: &[&str] = &[
     "SELECT * FROM nl2sql_search_tables('who paid for which visit', k => 30)",
     "SELECT * FROM nl2sql_search_tables('card number', 'shop', 3)",
     "SELECT * FROM nl2sql_search_tables('card number', 'shop', 9, 'mmr')",
+    "SELECT * FROM nl2sql_match('who bought most', k => 20)",
+    "SELECT * FROM nl2sql_match('fee of visits since 2020-02-29', k => 3)",
+    "SELECT * FROM nl2sql_match('who paid', datasources => ARRAY['clinic'])",
+    "SELECT * FROM nl2sql_match('card numbers', datasources => ARRAY['shop'], k => 1)",
+    "SELECT nl2sql_curated_export()",
+    "SELECT nl2sql_curated_export('shop')",
+    "SELECT nl2sql_curated_export('clinic')",
+    "SELECT * FROM nl2sql_curated_validate()",
+    "SELECT * FROM nl2sql_curated_validate('clinic')",
+    "SELECT nl2sql_bind('shop', 'orders_of', '{\"who\": \"x\"}')",
+    "SELECT nl2sql_bind('shop', 'card_numbers')",
+    "SELECT nl2sql_bind('shop', 'card_numbrs')",
+    "SELECT nl2sql_bind('clinic', 'fees')",
+    "SELECT nl2sql_bind('depot', 'sent')",
+    "SELECT * FROM nl2sql.metrics ORDER BY 1, 2",
+    "SELECT nl2sql_schema_prompt('shop', 'average order of a regular')",
+    "SELECT r FROM (SELECT set_config('nl2sql.full_snapshot_max_tables', '0', true)) s, LATERAL nl2sql_retrieve_explain('clinic', 'total fee of a follow-up', table_k => 1) r",
+    "SELECT * FROM nl2sql_mmr('what is a regular', k => 30, types => ARRAY['curated.term', 'schema.metric', 'curated.verified_query'])",
+    "SELECT * FROM nl2sql_mmr('orders', k => 30, tables => ARRAY['shop.orders'], types => ARRAY['curated.verified_query'])",
     "SELECT * FROM nl2sql_check()",
     "SELECT * FROM nl2sql_check('clinic')",
     "SELECT datasource, table_schema, table_name, description, row_count, primary_key, columns FROM nl2sql.tables ORDER BY 1, 2, 3",
@@ -101,9 +151,9 @@ const QUERIES: &[&str] = &[
     "SELECT datasource, table_schema, table_name, live FROM nl2sql.relation ORDER BY 1, 2, 3",
     "SELECT datasource, schema_version, engine_type FROM nl2sql.snapshot ORDER BY 1",
     "SELECT datasource, namespace, schema_version FROM nl2sql.build ORDER BY 1",
-    "SELECT datasource, namespace, schema_version, curated_hash FROM nl2sql.pointer ORDER BY 1",
+    "SELECT datasource, namespace, schema_version FROM nl2sql.pointer ORDER BY 1",
     "SELECT e.namespace, e.id, e.type, e.datasource, r.table_name AS relation, e.columns, f.table_name AS referred,
-            e.referred_columns, e.text, e.text_hash, e.metadata, e.embedding
+            e.referred_columns, e.read_columns, cardinality(e.read_relations) AS reads, e.curated_hash, e.text, e.text_hash, e.metadata, e.embedding
      FROM nl2sql.entry e LEFT JOIN nl2sql.relation r ON r.id = e.relation LEFT JOIN nl2sql.relation f ON f.id = e.referred
      ORDER BY e.id COLLATE \"C\"",
 ];
@@ -165,6 +215,8 @@ fn indexed(change: &str, datasources: &[&str], vectors: Option<&str>) -> Databas
     }
     if !datasources.is_empty() {
         client.batch_execute("SELECT nl2sql_index()").expect("an index");
+        client.batch_execute(CURATED).expect("curated content");
+        client.batch_execute("SELECT nl2sql_index(curated_only => true)").expect("an index");
     }
     client.batch_execute("DELETE FROM nl2sql.entry WHERE build = 0").expect("vectors deleted");
     database

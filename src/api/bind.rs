@@ -1,0 +1,45 @@
+//! `nl2sql_bind`.
+
+use crate::pg::error::{Error, OrRaise, Result};
+use crate::pg::jsonb::JsonbText;
+use crate::pg::{argument, curated, datasource, identity};
+use nl2sql_core::binding::{self, BindError};
+use nl2sql_core::curated::Item;
+use pgrx::prelude::*;
+use serde_json::Value;
+
+#[pg_extern]
+fn nl2sql_bind(datasource: Option<&str>, query_id: Option<&str>, params: Option<JsonbText>) -> String {
+    bind(datasource, query_id, params).or_raise()
+}
+
+fn bind(datasource: Option<&str>, query_id: Option<&str>, params: Option<JsonbText>) -> Result<String> {
+    let name = argument::required("datasource", datasource)?;
+    let id = argument::required("query_id", query_id)?;
+    let given = params.map(|params| params.parse("params")).transpose()?.unwrap_or(Value::Null);
+    datasource::check_known(name)?;
+    let stored = curated::load_visible(name)?;
+    let Some(query) = stored.content.verified_queries.iter().find(|query| query.id == id) else {
+        return Err(Error::unknown("verified query", id, stored.content.verified_queries.iter().map(|query| query.id.as_str())));
+    };
+    let Some(registered) = identity::as_owner(|| datasource::load(name))? else {
+        return Err(datasource::unknown(name, &[]));
+    };
+    let values = binding::values(query, &given)?;
+    Ok(binding::bind(query, &stored.reads_of(&Item::VerifiedQuery(id.to_owned())), &registered.schemas, &values)?)
+}
+
+impl From<BindError> for Error {
+    fn from(error: BindError) -> Self {
+        let refused = Error::invalid(error.to_string());
+        match &error {
+            BindError::Unknown { known, .. } if known.is_empty() => refused.hint("It has no params."),
+            BindError::Unknown { known, .. } => refused.hint(format!("Its params: {}.", known.join(", "))),
+            BindError::Missing { names, .. } => {
+                let example = names.iter().map(|name| format!("\"{name}\": …")).collect::<Vec<_>>().join(", ");
+                refused.hint(format!("Pass params => '{{{example}}}'."))
+            }
+            _ => refused,
+        }
+    }
+}

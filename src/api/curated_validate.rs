@@ -1,0 +1,39 @@
+//! `nl2sql_curated_validate`.
+
+use super::curated_export::named;
+use crate::pg::error::{OrRaise, Result, call};
+use crate::pg::{curated, curated_check, datasource, identity, namespace, snapshot};
+use nl2sql_core::curated::Item;
+use pgrx::prelude::*;
+
+type Row = (name!(datasource, String), name!(query_id, Option<String>), name!(problem, String));
+
+#[pg_extern]
+fn nl2sql_curated_validate(
+    datasource: Option<&str>,
+) -> TableIterator<'static, (name!(datasource, String), name!(query_id, Option<String>), name!(problem, String))> {
+    TableIterator::new(validate(datasource).or_raise())
+}
+
+fn validate(wanted: Option<&str>) -> Result<Vec<Row>> {
+    let namespace = namespace::current()?;
+    let mut rows = Vec::new();
+    for name in named(wanted)? {
+        let content = curated::load_visible(&name)?.content;
+        if content.is_empty() {
+            continue;
+        }
+        if snapshot::live_version(&name, &namespace)?.is_none() {
+            let index = call("nl2sql_index", &name);
+            rows.push((name, None, format!("it has not been indexed: SELECT {index};")));
+            continue;
+        }
+        let Some(stored) = identity::as_owner(|| datasource::load(&name))? else { continue };
+        let verdict = curated_check::check(&stored, &content, &curated_check::live_schema(&name)?)?;
+        rows.extend(verdict.problems.into_iter().map(|problem| match &problem.item {
+            Item::VerifiedQuery(id) => (name.clone(), Some(id.clone()), problem.told()),
+            _ => (name.clone(), None, problem.to_string()),
+        }));
+    }
+    Ok(rows)
+}

@@ -1,0 +1,258 @@
+//! Curated content as stored: by datasource and name, each piece with what it reads.
+
+use super::error::{Error, Result};
+use super::{identity, privilege, query, snapshot};
+use nl2sql_core::access::Access;
+use nl2sql_core::curated::{Content, Item, Metric, Term, VerifiedQuery, item_hash};
+use nl2sql_core::name::TableName;
+use nl2sql_core::reads::Reads;
+use pgrx::JsonB;
+use pgrx::datum::DatumWithOid;
+use pgrx::prelude::*;
+use std::collections::{BTreeMap, HashSet};
+
+const PRESENT: &str = include_str!("../../sql/curated/present.sql");
+const INDEXED: &str = include_str!("../../sql/curated/indexed.sql");
+
+/// Content in the order of its names.
+#[derive(Default)]
+pub struct Stored {
+    pub content: Content,
+    pub reads: BTreeMap<Item, Reads>,
+    pub changed: BTreeMap<Item, TimestampWithTimeZone>,
+}
+
+impl Stored {
+    /// What a piece reads.
+    pub fn reads_of(&self, item: &Item) -> Reads {
+        self.reads.get(item).cloned().unwrap_or_default()
+    }
+}
+
+/// All of a datasource. For the extension's owner.
+pub fn load(datasource: &str) -> Result<Stored> {
+    let mut stored = Stored::default();
+    let mut note = |item: Item, row: &query::Row, at: usize| -> Result<()> {
+        stored.reads.insert(item.clone(), serde_json::from_value(row.must::<JsonB>(at)?.0)?);
+        stored.changed.insert(item, row.must(at + 1)?);
+        Ok(())
+    };
+    let verified_queries = query::read(
+        "SELECT id, description, questions, params, sql, reads, changed_at FROM nl2sql.verified_query
+         WHERE datasource = $1 ORDER BY id COLLATE \"C\"",
+        &[datasource.into()],
+        |row| {
+            let query = VerifiedQuery {
+                id: row.must(1)?,
+                description: row.get(2)?,
+                questions: row.must(3)?,
+                params: serde_json::from_value(row.must::<JsonB>(4)?.0)?,
+                sql: row.must(5)?,
+            };
+            note(Item::VerifiedQuery(query.id.clone()), &row, 6)?;
+            Ok(query)
+        },
+    )?;
+    let metrics = query::read(
+        "SELECT name, description, expression, table_name, reads, changed_at FROM nl2sql.metric
+         WHERE datasource = $1 ORDER BY name COLLATE \"C\"",
+        &[datasource.into()],
+        |row| {
+            let metric =
+                Metric { name: row.must(1)?, description: row.get(2)?, expression: row.must(3)?, table: row.must(4)? };
+            note(Item::Metric(metric.name.clone()), &row, 5)?;
+            Ok(metric)
+        },
+    )?;
+    let glossary = query::read(
+        "SELECT term, definition, synonyms, tables, reads, changed_at FROM nl2sql.term
+         WHERE datasource = $1 ORDER BY term COLLATE \"C\"",
+        &[datasource.into()],
+        |row| {
+            let term = Term { term: row.must(1)?, definition: row.must(2)?, synonyms: row.must(3)?, tables: row.must(4)? };
+            note(Item::Term(term.term.clone()), &row, 5)?;
+            Ok(term)
+        },
+    )?;
+    stored.content = Content { verified_queries, metrics, glossary };
+    Ok(stored)
+}
+
+/// What exists for the current user: that of which it may read all that it reads.
+pub fn load_visible(datasource: &str) -> Result<Stored> {
+    let mut stored = identity::as_owner(|| load(datasource))?;
+    let access = access(&stored);
+    let reads = std::mem::take(&mut stored.reads);
+    stored.reads = reads.into_iter().filter(|(_, reads)| access.reads(reads)).collect();
+    let visible = |item: Item| stored.reads.contains_key(&item);
+    stored.content.verified_queries.retain(|query| visible(Item::VerifiedQuery(query.id.clone())));
+    stored.content.metrics.retain(|metric| visible(Item::Metric(metric.name.clone())));
+    stored.content.glossary.retain(|term| visible(Item::Term(term.term.clone())));
+    stored.changed.retain(|item, _| stored.reads.contains_key(item));
+    Ok(stored)
+}
+
+fn access(stored: &Stored) -> Access {
+    let tables: HashSet<TableName> = stored.reads.values().flat_map(|reads| reads.0.keys().cloned()).collect();
+    snapshot::access(tables)
+}
+
+/// The pieces that the current user may change: those that read nothing that is there and that it may not read. What
+/// reads only what is gone can be mended by who could have written it.
+pub fn changeable(stored: &Stored) -> Result<HashSet<Item>> {
+    let access = access(stored);
+    if access == Access::All {
+        return Ok(stored.reads.keys().cloned().collect());
+    }
+    let tables: HashSet<&TableName> = stored.reads.values().flat_map(|reads| reads.0.keys()).collect();
+    let (schemas, names): (Vec<String>, Vec<String>) =
+        tables.into_iter().map(|table| (table.schema.clone(), table.name.clone())).unzip();
+    let present: HashSet<TableName> =
+        query::read(PRESENT, &[schemas.into(), names.into()], |row| Ok(TableName::new(row.must::<String>(1)?, row.must::<String>(2)?)))?
+            .into_iter()
+            .collect();
+    let there = |reads: &Reads| {
+        let tables = reads.0.iter().filter(|(table, _)| present.contains(*table));
+        Reads(tables.map(|(table, columns)| (table.clone(), columns.clone())).collect())
+    };
+    Ok(stored.reads.iter().filter(|(_, reads)| access.reads(&there(reads))).map(|(item, _)| item.clone()).collect())
+}
+
+/// Stores content that was checked, each piece in place of the one that has its name. For the extension's owner, who
+/// holds the lease.
+pub fn save(datasource: &str, content: &Content, reads: &BTreeMap<Item, Reads>) -> Result<()> {
+    let reads_of = |item: Item| -> Result<JsonB> {
+        Ok(JsonB(serde_json::to_value(reads.get(&item).cloned().unwrap_or_default())?))
+    };
+    for query in &content.verified_queries {
+        query::execute(
+            "INSERT INTO nl2sql.verified_query AS q (datasource, id, description, questions, params, sql, reads)
+             VALUES ($1, $2, $3, $4, $5, $6, $7)
+             ON CONFLICT (datasource, id) DO UPDATE SET
+                 description = excluded.description, questions = excluded.questions, params = excluded.params,
+                 sql = excluded.sql, reads = excluded.reads, changed_at = excluded.changed_at
+             WHERE (q.description, q.questions, q.params, q.sql, q.reads)
+                   IS DISTINCT FROM (excluded.description, excluded.questions, excluded.params, excluded.sql, excluded.reads)",
+            &[
+                datasource.into(),
+                query.id.as_str().into(),
+                query.description.clone().into(),
+                query.questions.clone().into(),
+                JsonB(serde_json::to_value(&query.params)?).into(),
+                query.sql.as_str().into(),
+                reads_of(Item::VerifiedQuery(query.id.clone()))?.into(),
+            ],
+        )?;
+    }
+    for metric in &content.metrics {
+        query::execute(
+            "INSERT INTO nl2sql.metric AS m (datasource, name, description, expression, table_name, reads)
+             VALUES ($1, $2, $3, $4, $5, $6)
+             ON CONFLICT (datasource, name) DO UPDATE SET
+                 description = excluded.description, expression = excluded.expression, table_name = excluded.table_name,
+                 reads = excluded.reads, changed_at = excluded.changed_at
+             WHERE (m.description, m.expression, m.table_name, m.reads)
+                   IS DISTINCT FROM (excluded.description, excluded.expression, excluded.table_name, excluded.reads)",
+            &[
+                datasource.into(),
+                metric.name.as_str().into(),
+                metric.description.clone().into(),
+                metric.expression.as_str().into(),
+                metric.table.as_str().into(),
+                reads_of(Item::Metric(metric.name.clone()))?.into(),
+            ],
+        )?;
+    }
+    for term in &content.glossary {
+        query::execute(
+            "INSERT INTO nl2sql.term AS t (datasource, term, definition, synonyms, tables, reads)
+             VALUES ($1, $2, $3, $4, $5, $6)
+             ON CONFLICT (datasource, term) DO UPDATE SET
+                 definition = excluded.definition, synonyms = excluded.synonyms, tables = excluded.tables,
+                 reads = excluded.reads, changed_at = excluded.changed_at
+             WHERE (t.definition, t.synonyms, t.tables, t.reads)
+                   IS DISTINCT FROM (excluded.definition, excluded.synonyms, excluded.tables, excluded.reads)",
+            &[
+                datasource.into(),
+                term.term.as_str().into(),
+                term.definition.as_str().into(),
+                term.synonyms.clone().into(),
+                term.tables.clone().into(),
+                reads_of(Item::Term(term.term.clone()))?.into(),
+            ],
+        )?;
+    }
+    Ok(())
+}
+
+/// Removes a piece. For the extension's owner, who holds the lease.
+pub fn remove(datasource: &str, item: &Item) -> Result<()> {
+    let (statement, name) = match item {
+        Item::VerifiedQuery(id) => ("DELETE FROM nl2sql.verified_query WHERE datasource = $1 AND id = $2", id),
+        Item::Metric(name) => ("DELETE FROM nl2sql.metric WHERE datasource = $1 AND name = $2", name),
+        Item::Term(term) => ("DELETE FROM nl2sql.term WHERE datasource = $1 AND term = $2", term),
+    };
+    query::execute(statement, &[datasource.into(), name.as_str().into()])
+}
+
+/// Notes what the pieces read of the schema as it is now: a star reads other columns than before. For the extension's
+/// owner, who holds the lease.
+pub fn note_reads(datasource: &str, reads: &[(Item, Reads)]) -> Result<()> {
+    for (item, reads) in reads {
+        let (statement, name) = match item {
+            Item::VerifiedQuery(id) => {
+                ("UPDATE nl2sql.verified_query SET reads = $3 WHERE datasource = $1 AND id = $2 AND reads <> $3", id)
+            }
+            Item::Metric(name) => ("UPDATE nl2sql.metric SET reads = $3 WHERE datasource = $1 AND name = $2 AND reads <> $3", name),
+            Item::Term(_) => continue,
+        };
+        let args: [DatumWithOid; 3] = [datasource.into(), name.as_str().into(), JsonB(serde_json::to_value(reads)?).into()];
+        query::execute(statement, &args)?;
+    }
+    Ok(())
+}
+
+/// Whether the content that exists for the current user differs from what the live build holds of it.
+pub fn changed(datasource: &str, namespace: &str) -> Result<bool> {
+    let Some(live) = identity::as_owner(|| super::build::live_build(datasource, namespace))? else { return Ok(false) };
+    if privilege::bypasses_row_security() {
+        return Ok(identity::as_owner(|| load(datasource))?.content.hash() != live.curated_hash);
+    }
+    let built_at = query::read_one("SELECT built_at FROM nl2sql.build WHERE id = $1", &[live.build.into()], |row| {
+        row.must::<TimestampWithTimeZone>(1)
+    })?;
+    let indexed: BTreeMap<Item, Option<String>> = query::read(INDEXED, &[namespace.into(), live.build.into()], |row| {
+        let name: String = row.must(2)?;
+        let item = match row.must::<String>(1)?.as_str() {
+            "curated.verified_query" => Item::VerifiedQuery(name),
+            "schema.metric" => Item::Metric(name),
+            _ => Item::Term(name),
+        };
+        Ok((item, row.get(3)?))
+    })?
+    .into_iter()
+    .collect();
+    let stored = load_visible(datasource)?;
+    let content = &stored.content;
+    let hashes: BTreeMap<Item, String> = content
+        .verified_queries
+        .iter()
+        .map(|query| (Item::VerifiedQuery(query.id.clone()), item_hash(query)))
+        .chain(content.metrics.iter().map(|metric| (Item::Metric(metric.name.clone()), item_hash(metric))))
+        .chain(content.glossary.iter().map(|term| (Item::Term(term.term.clone()), item_hash(term))))
+        .collect();
+    let gone = indexed.iter().any(|(item, hash)| hashes.get(item) != hash.as_ref());
+    // What the build left out, since it does not fit the schema, has not changed since.
+    let new = hashes.keys().any(|item| !indexed.contains_key(item) && stored.changed.get(item).copied() > built_at);
+    Ok(gone || new)
+}
+
+/// 42501: the name is taken by what the current user may not read.
+pub fn taken(datasource: &str, item: &impl std::fmt::Display) -> Error {
+    Error::new(
+        PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
+        format!("cannot change {item} of datasource \"{datasource}\""),
+    )
+    .detail("There is one of that name which reads what you may not.")
+    .hint("Take another name, or let a role that may read it change it.")
+}

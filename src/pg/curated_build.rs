@@ -1,0 +1,65 @@
+//! A build of curated content alone: the live build's schema entries as they are, and the content cut anew.
+
+use super::build::{self, Outcome};
+use super::datasource::Datasource;
+use super::error::{Error, Result};
+use super::{curated, entry, namespace, notify, query, relation, snapshot};
+use nl2sql_core::chunk::{ChunkType, Cutter};
+use nl2sql_core::curated_chunk;
+use nl2sql_core::issue::Issue;
+use nl2sql_core::reads::Names;
+use pgrx::JsonB;
+
+/// Reads no schema, stores no snapshot, and makes a new build live where the live one does not hold the content
+/// already. For the extension's owner, who holds the lease.
+pub fn build(datasource: &Datasource) -> Result<Outcome> {
+    let name = datasource.about.name.as_str();
+    let namespace = namespace::current()?;
+    let Some(live) = build::live_build(name, &namespace)? else { return Err(Error::not_indexed(name, &namespace)) };
+    let schema_version = live.schema_version;
+    let schema = snapshot::load(name, &schema_version)?;
+    let content = curated::load(name)?.content;
+    let cutter = Cutter { datasource: name, schema_version: &schema_version, quote_values: false };
+    let cut = curated_chunk::cut(&cutter, &content, &Names::new(&datasource.schemas, &schema));
+    curated::note_reads(name, &cut.reads)?;
+    let chunks = cut.chunks;
+    let curated_hash = content.hash();
+    let hashes = entry::hashes(&chunks);
+    let curated_issues = cut.problems.iter().map(|problem| Issue::curated(problem.to_string()));
+    let issues: Vec<Issue> = schema_issues(live.build)?.into_iter().chain(curated_issues).collect();
+    let mut counts = build::counts(&chunks);
+    if live.curated_hash == curated_hash
+        && entry::holds(&namespace, live.build, &chunks, &hashes, Some(&ChunkType::CURATED))?
+    {
+        let kept = entry::types(&namespace, live.build)?;
+        let entries = kept.len();
+        kept.into_iter().filter(|kept| !ChunkType::CURATED.contains(kept)).for_each(|kept| *counts.entry(kept.name()).or_insert(0) += 1);
+        return Ok(Outcome {
+            status: "unchanged",
+            build: live.build,
+            schema_version,
+            entries,
+            counts,
+            embedded: 0,
+            reused: entries,
+            issues,
+        });
+    }
+    let (vectors, embedded) = entry::vectors(&namespace, &chunks, &hashes)?;
+    let build = build::begin(&namespace, name, &schema_version, &issues)?;
+    let copied = entry::copy(&namespace, live.build, build)?;
+    let entries = copied.len() + chunks.len();
+    copied.into_iter().for_each(|kept| *counts.entry(kept.name()).or_insert(0) += 1);
+    entry::write(&namespace, build, &chunks, &hashes, &vectors, &relation::numbers(name)?)?;
+    build::switch_pointer(name, &namespace, build, &schema_version, curated_hash.as_deref())?;
+    notify::swapped(name, &namespace, build, &schema_version)?;
+    build::retain_builds(name, &namespace, build, Some(live.build))?;
+    Ok(Outcome { status: "indexed", build, schema_version, entries, counts, embedded, reused: entries - embedded, issues })
+}
+
+/// What a build found wrong with the schema.
+fn schema_issues(build: i64) -> Result<Vec<Issue>> {
+    let issues = query::read_one("SELECT issues FROM nl2sql.build WHERE id = $1", &[build.into()], |row| row.must::<JsonB>(1))?;
+    let issues: Vec<Issue> = serde_json::from_value(issues.map(|issues| issues.0).unwrap_or_default())?;
+    Ok(issues.into_iter().filter(|issue| issue.table.is_some()).collect())
+}

@@ -1,0 +1,93 @@
+//! Asking the server about a statement: it is parsed and analysed as PREPARE does it, and never planned or run.
+
+use super::error::{Error, Result};
+use super::{query, subtransaction};
+use nl2sql_core::validate::SqlType;
+use pgrx::pg_sys;
+use pgrx::prelude::*;
+use std::ffi::{CStr, CString};
+
+/// What the server has against a statement with these params, as the current user, who looks functions and types up
+/// in `path` and then as its sessions do; `None`: nothing.
+pub fn objection(sql: &str, types: &[SqlType], path: &[String]) -> Result<Option<String>> {
+    let search_path = search_path(path)?;
+    let text = CString::new(sql).map_err(|_| Error::invalid("a statement holds a null character"))?;
+    match subtransaction::attempt_undone(|| {
+        set(c"search_path", &search_path);
+        // As the tokens were read.
+        set(c"standard_conforming_strings", c"on");
+        analyse(&text, types)
+    }) {
+        Ok(objection) => Ok(objection),
+        Err(error) => Ok(Some(match error.detail {
+            Some(detail) => format!("{} ({})", error.message, detail.trim_end_matches('.')),
+            None => error.message,
+        })),
+    }
+}
+
+fn search_path(path: &[String]) -> Result<CString> {
+    let usual = query::read_one("SELECT reset_val FROM pg_settings WHERE name = 'search_path'", &[], |row| {
+        row.get::<String>(1)
+    })?;
+    let mut names: Vec<String> = path.iter().map(spi::quote_identifier).collect();
+    names.extend(usual.flatten().filter(|usual| !usual.trim().is_empty()));
+    CString::new(names.join(", ")).map_err(|_| Error::invalid("a schema's name holds a null character"))
+}
+
+/// Until the subtransaction is rolled back.
+fn set(name: &CStr, value: &CStr) {
+    // SAFETY: both are null-terminated; the server copies them.
+    unsafe {
+        pg_sys::set_config_option(
+            name.as_ptr(),
+            value.as_ptr(),
+            pg_sys::GucContext::PGC_USERSET,
+            pg_sys::GucSource::PGC_S_SESSION,
+            pg_sys::GucAction::GUC_ACTION_LOCAL,
+            true,
+            0,
+            false,
+        );
+    }
+}
+
+fn analyse(text: &CStr, types: &[SqlType]) -> Result<Option<String>> {
+    // SAFETY: the sequence of PREPARE. The text is null-terminated and outlives the calls; trees are allocated in the
+    // current memory context, and lists are read within their lengths. What is raised unwinds to the subtransaction.
+    unsafe {
+        let statements = pg_sys::pg_parse_query(text.as_ptr());
+        if statements.is_null() || (*statements).length != 1 {
+            return Ok(Some("the server does not read one statement in it".to_owned()));
+        }
+        let statement = (*(*statements).elements).ptr_value.cast::<pg_sys::RawStmt>();
+        let mut count = types.len() as i32;
+        let mut oids = pg_sys::palloc(size_of::<pg_sys::Oid>() * types.len().max(1)).cast::<pg_sys::Oid>();
+        for (at, sql_type) in types.iter().enumerate() {
+            oids.add(at).write(oid(*sql_type));
+        }
+        let analysed = pg_sys::parse_analyze_varparams(statement, text.as_ptr(), &mut oids, &mut count, std::ptr::null_mut());
+        let reads = (*analysed).commandType == pg_sys::CmdType::CMD_SELECT
+            && (*analysed).utilityStmt.is_null()
+            && !(*analysed).hasModifyingCTE
+            && (*analysed).rowMarks.is_null();
+        if !reads {
+            return Ok(Some("the server does not take it for a statement that only reads".to_owned()));
+        }
+        let tree = pg_sys::nodeToString(analysed.cast());
+        let tree = CStr::from_ptr(tree).to_string_lossy();
+        // A text in the tree is written as bytes, a name with its spaces escaped: neither can look like this.
+        let missing = (1..=types.len()).find(|number| !tree.contains(&format!("{{PARAM :paramkind 0 :paramid {number} ")));
+        Ok(missing.map(|_| "the server does not see every param in it".to_owned()))
+    }
+}
+
+fn oid(sql_type: SqlType) -> pg_sys::Oid {
+    match sql_type {
+        SqlType::Int4 => pg_sys::INT4OID,
+        SqlType::Int8 => pg_sys::INT8OID,
+        SqlType::Numeric => pg_sys::NUMERICOID,
+        SqlType::Date => pg_sys::DATEOID,
+        SqlType::Unknown => pg_sys::UNKNOWNOID,
+    }
+}
