@@ -4,7 +4,8 @@ use crate::from_item::{Column, Columns, FromItem, Level};
 use crate::resolve::{Around, Resolver};
 use crate::statement::folded;
 use sqlparser::ast::{
-    Ident, JoinConstraint, JoinOperator, JsonTableColumn, ObjectName, TableAlias, TableFactor, TableFunctionArgs, TableWithJoins,
+    FunctionArg, Ident, JoinConstraint, JoinOperator, JsonTableColumn, ObjectName, TableAlias, TableFactor, TableFunctionArgs,
+    TableWithJoins, XmlTableColumnOption,
 };
 use sqlparser::tokenizer::Span;
 
@@ -37,67 +38,80 @@ impl Resolver<'_> {
 
     fn constraint(&mut self, constraint: &JoinConstraint, first: usize, right: usize, level: &mut Level, around: &Around) {
         match constraint {
-            JoinConstraint::On(expr) => self.visit(expr, &around.with(level)),
+            JoinConstraint::On(expr) => self.visit(expr, &around.with_items(level, first)),
             JoinConstraint::Using(names) => {
                 self.using(names, first, right, level);
             }
             JoinConstraint::UsingAlias(names, alias) => {
                 let columns = self.using(names, first, right, level);
-                level.items.push(FromItem { name: folded(alias), table: None, columns, hidden: false });
                 // Its columns are those of the join once more: reached by its name alone.
-                level.merged.extend(names.iter().filter_map(last).map(|ident| folded(&ident)));
+                level.items.push(FromItem { bare: false, ..FromItem::new(folded(alias), columns) });
             }
             JoinConstraint::Natural => {
-                let names = |items: &[FromItem]| -> Vec<String> {
-                    let columns = items.iter().filter(|item| !item.hidden).flat_map(|item| &item.columns.columns);
-                    columns.map(|column| column.name.clone()).collect()
-                };
-                let left = names(&level.items[first..right]);
-                for name in names(&level.items[right..]).into_iter().filter(|name| left.contains(name)) {
-                    self.merge(&name, first, level);
+                let (left, right_columns) = (joined(&level.items[first..right]), joined(&level.items[right..]));
+                if left.open || right_columns.open {
+                    // Any of them may be one that the other side has, too.
+                    self.read_all(&left);
+                    self.read_all(&right_columns);
                 }
+                let known = |column: &&Column| right_columns.named(&column.name).next().is_some();
+                let names: Vec<Ident> = left.columns.iter().filter(known).map(|column| Ident::new(&column.name)).collect();
+                self.merge(&names, left, right_columns, first, level);
             }
             JoinConstraint::None => {}
         }
     }
 
     fn using(&mut self, names: &[ObjectName], first: usize, right: usize, level: &mut Level) -> Columns {
-        let mut columns = Columns::default();
-        for ident in names.iter().filter_map(last) {
-            let name = folded(&ident);
-            let has = |items: &[FromItem]| {
-                items.iter().any(|item| item.columns.open || item.columns.columns.iter().any(|column| column.name == name))
-            };
-            if has(&level.items[first..right]) && has(&level.items[right..]) {
-                self.merge(&name, first, level);
-                columns.columns.push(Column::computed(name));
-            } else {
-                self.problem(ident.span, format!("column \"{name}\" of USING does not exist on both sides"));
+        let names: Vec<Ident> = names.iter().filter_map(last).map(|ident| Ident { value: folded(&ident), ..ident }).collect();
+        let (left, right) = (joined(&level.items[first..right]), joined(&level.items[right..]));
+        for ident in &names {
+            let has = |columns: &Columns| columns.open || columns.named(&ident.value).next().is_some();
+            if !has(&left) || !has(&right) {
+                self.problem(ident.span, format!("column \"{}\" of USING does not exist on both sides", ident.value));
             }
         }
-        columns
+        self.merge(&names, left, right, first, level)
     }
 
-    /// Both sides are read, and the bare name means the two of them.
-    fn merge(&mut self, name: &str, first: usize, level: &mut Level) {
-        let joined = level.items[first..].iter().flat_map(|item| &item.columns.columns);
-        joined.filter(|column| column.name == name).for_each(|column| self.read(column));
-        level.merged.insert(name.to_owned());
+    /// Puts the join's columns in the place of those of its sides: the merged ones, which are read on both sides, then
+    /// the others. Gives the merged ones.
+    fn merge(&mut self, names: &[Ident], left: Columns, right: Columns, first: usize, level: &mut Level) -> Columns {
+        let mut merged = Columns::default();
+        for ident in names {
+            let mut column = Column::computed(&ident.value);
+            for side in [&left, &right] {
+                if side.named(&ident.value).count() > 1 {
+                    self.problem(ident.span, format!("column \"{}\" is ambiguous: a side of the join has it more than once", ident.value));
+                }
+                column.sources.extend(side.named(&ident.value).flat_map(|column| column.sources.clone()));
+            }
+            self.read(&column);
+            merged.columns.push(column);
+        }
+        let rest = |side: Columns| {
+            let columns = side.columns.into_iter().filter(|column| !merged.columns.iter().any(|known| known.name == column.name));
+            Columns { columns: columns.collect(), open: side.open }
+        };
+        let mut columns = merged.clone();
+        columns.extend(rest(left));
+        columns.extend(rest(right));
+        level.items[first..].iter_mut().for_each(|item| item.bare = false);
+        level.items.push(FromItem { named: false, ..FromItem::new("", columns) });
+        merged
     }
 
     fn factor(&mut self, factor: &TableFactor, level: &mut Level, around: &Around) {
         match factor {
             TableFactor::Table { name, alias, args: None, sample, .. } => {
                 let item = self.relation(name, around);
-                self.visit(sample, &around.with(level));
-                level.items.push(named(item, alias.as_ref()));
+                // Its arguments see nothing of this level.
+                self.visit(sample, around);
+                level.items.push(aliased(item, alias.as_ref()));
             }
-            TableFactor::Table { name, alias, args: Some(TableFunctionArgs { args, .. }), .. } => {
-                self.visit(args, &around.with(level));
-                level.items.push(function(last(name), alias.as_ref()));
-            }
-            TableFactor::Function { name, args, alias, .. } => {
-                self.visit(args, &around.with(level));
+            TableFactor::Table { name, alias, args: Some(TableFunctionArgs { args, .. }), .. }
+            | TableFactor::Function { name, args, alias, .. } => {
+                self.arguments(args, &around.with(level));
                 level.items.push(function(last(name), alias.as_ref()));
             }
             TableFactor::TableFunction { expr, alias } => {
@@ -110,22 +124,13 @@ impl Resolver<'_> {
             }
             TableFactor::Derived { lateral, subquery, alias, .. } => {
                 let columns = if *lateral { self.query(subquery, &around.with(level)) } else { self.query(subquery, around) };
-                let item = FromItem { name: String::new(), table: None, columns: columns.computed(), hidden: false };
-                level.items.push(named(item, alias.as_ref()));
+                level.items.push(aliased(FromItem::new("", columns.computed()), alias.as_ref()));
             }
             TableFactor::NestedJoin { table_with_joins, alias } => {
                 let first = level.items.len();
                 self.from(table_with_joins, level, around);
                 if let Some(alias) = alias {
-                    let inner = &mut level.items[first..];
-                    let mut columns = Columns::default();
-                    for item in inner.iter_mut() {
-                        columns.columns.extend(item.columns.columns.iter().cloned());
-                        columns.open |= item.columns.open;
-                        item.hidden = true;
-                    }
-                    let item = FromItem { name: String::new(), table: None, columns, hidden: false };
-                    level.items.push(named(item, Some(alias)));
+                    self.named_join(alias, first, level);
                 }
             }
             TableFactor::JsonTable { json_expr, columns, alias, .. } => {
@@ -137,44 +142,63 @@ impl Resolver<'_> {
                     JsonTableColumn::Nested(_) => None,
                 });
                 let columns = Columns { columns: columns.collect(), open };
-                let item = FromItem { name: "json_table".into(), table: None, columns, hidden: false };
-                level.items.push(named(item, alias.as_ref()));
+                level.items.push(aliased(FromItem::new("json_table", columns), alias.as_ref()));
             }
-            TableFactor::XmlTable { row_expression, passing, columns, alias, .. } => {
-                self.visit(row_expression, &around.with(level));
-                self.visit(&passing.arguments, &around.with(level));
+            TableFactor::XmlTable { namespaces, row_expression, passing, columns, alias } => {
+                let inside = around.with(level);
+                namespaces.iter().for_each(|namespace| self.visit(&namespace.uri, &inside));
+                self.visit(row_expression, &inside);
+                self.visit(&passing.arguments, &inside);
+                for column in columns {
+                    if let XmlTableColumnOption::NamedInfo { path, default, .. } = &column.option {
+                        self.visit(path, &inside);
+                        self.visit(default, &inside);
+                    }
+                }
                 let columns = columns.iter().map(|column| Column::computed(folded(&column.name))).collect();
                 let columns = Columns { columns, open: false };
-                let item = FromItem { name: "xmltable".into(), table: None, columns, hidden: false };
-                level.items.push(named(item, alias.as_ref()));
+                level.items.push(aliased(FromItem::new("xmltable", columns), alias.as_ref()));
             }
             _ => self.problem(Span::empty(), "it has a row source that Postgres does not know"),
         }
     }
 
+    /// A join that has a name stands for what it joins.
+    fn named_join(&mut self, alias: &TableAlias, first: usize, level: &mut Level) {
+        let columns = joined(&level.items[first..]);
+        for item in &mut level.items[first..] {
+            (item.named, item.bare) = (false, false);
+        }
+        if columns.open && !alias.columns.is_empty() {
+            // Which of them the list gives a name, only the server knows.
+            self.read_all(&columns);
+        }
+        level.items.push(aliased(FromItem::new("", columns), Some(alias)));
+    }
+
+    fn arguments(&mut self, args: &Vec<FunctionArg>, around: &Around) {
+        let mut expressions = crate::expression::Expressions::new(self, around);
+        expressions.arguments(args);
+        expressions.each(args);
+    }
+
     /// A table, or a common table expression of that name.
     pub fn relation(&mut self, name: &ObjectName, around: &Around) -> FromItem {
         let parts: Vec<&Ident> = name.0.iter().filter_map(|part| part.as_ident()).collect();
-        let empty = |name: &str| FromItem {
-            name: name.to_owned(),
-            table: None,
-            columns: Columns { columns: Vec::new(), open: true },
-            hidden: false,
-        };
         let (schema, ident) = match parts.as_slice() {
             [name] => (None, *name),
             [schema, name] => (Some(folded(schema)), *name),
             _ => {
                 let span = parts.first().map_or_else(Span::empty, |ident| ident.span);
                 self.problem(span, format!("{name} is not the name of a table"));
-                return empty("");
+                return FromItem::new("", Columns::open());
             }
         };
         let name = folded(ident);
         if schema.is_none()
             && let Some((_, columns)) = around.ctes.iter().rev().find(|(known, _)| *known == name)
         {
-            return FromItem { name, table: None, columns: columns.clone(), hidden: false };
+            return FromItem::new(name, columns.clone());
         }
         match self.names.find(schema.as_deref(), &name) {
             Ok(table) => {
@@ -184,15 +208,15 @@ impl Resolver<'_> {
                 self.found.reads.add_table(&table.name);
                 let column = |column: &crate::schema::ColumnContract| Column {
                     name: column.name.clone(),
-                    source: Some((table.name.clone(), column.name.clone())),
+                    sources: vec![(table.name.clone(), column.name.clone())],
                 };
                 let columns = Columns { columns: table.contract.columns.iter().map(column).collect(), open: false };
-                FromItem { name, table: Some(table.name.clone()), columns, hidden: false }
+                FromItem { table: Some(table.name.clone()), ..FromItem::new(name, columns) }
             }
             Err(problem) => {
                 self.problem(ident.span, problem);
                 // One problem is enough: its columns are not missed, too.
-                empty(&name)
+                FromItem::new(name, Columns::open())
             }
         }
     }
@@ -202,8 +226,15 @@ fn last(name: &ObjectName) -> Option<Ident> {
     name.0.last().and_then(|part| part.as_ident()).cloned()
 }
 
+/// What bare names mean in row sources that are joined.
+fn joined(items: &[FromItem]) -> Columns {
+    let mut columns = Columns::default();
+    items.iter().filter(|item| item.bare).for_each(|item| columns.extend(item.columns.clone()));
+    columns
+}
+
 /// The row source under its alias, which hides its own name.
-fn named(mut item: FromItem, alias: Option<&TableAlias>) -> FromItem {
+fn aliased(mut item: FromItem, alias: Option<&TableAlias>) -> FromItem {
     if let Some(alias) = alias {
         item.name = folded(&alias.name);
         item.table = None;
@@ -213,9 +244,9 @@ fn named(mut item: FromItem, alias: Option<&TableAlias>) -> FromItem {
     item
 }
 
-/// The rows of a function, whose columns only the server knows.
+/// The rows of a function, whose columns only the server knows, unless a list with types says them all.
 fn function(name: Option<Ident>, alias: Option<&TableAlias>) -> FromItem {
     let name = name.as_ref().map(folded).unwrap_or_default();
-    let columns = Columns { columns: Vec::new(), open: true };
-    named(FromItem { name, table: None, columns, hidden: false }, alias)
+    let defined = alias.is_some_and(|alias| alias.columns.iter().any(|column| column.data_type.is_some()));
+    aliased(FromItem::new(name, Columns { columns: Vec::new(), open: !defined }), alias)
 }

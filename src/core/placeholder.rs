@@ -2,7 +2,7 @@
 
 use sqlparser::dialect::PostgreSqlDialect;
 use sqlparser::keywords::Keyword;
-use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer};
+use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer, Whitespace};
 use std::collections::BTreeSet;
 
 /// A param's place in SQL, in bytes.
@@ -20,10 +20,13 @@ pub struct Tokens {
     pub placeholders: Vec<Placeholder>,
 }
 
-/// `Err` says where the SQL cannot be taken apart.
+/// `Err` says where the SQL cannot be taken apart, or would be in another way by Postgres.
 pub fn tokens(sql: &str) -> Result<Tokens, String> {
     let found = Tokenizer::new(&PostgreSqlDialect {}, sql).tokenize_with_location().map_err(|error| error.to_string())?;
     let places = Places::of(sql);
+    if let Some((line, what)) = differs(sql, &found, &places) {
+        return Err(format!("line {line}: {what}"));
+    }
     let mut tokens: Vec<TokenWithSpan> = Vec::with_capacity(found.len());
     let mut placeholders = Vec::new();
     let mut found = found.into_iter().peekable();
@@ -72,24 +75,86 @@ pub fn replace(sql: &str, placeholders: &[Placeholder], inserts: &[(usize, Strin
     text
 }
 
-/// Where in a text each line begins, to turn a line and column into bytes.
+/// What Postgres would take apart in another way than the parser does, so that one would read as code what the other
+/// reads as a text or a comment; with its line.
+fn differs(sql: &str, tokens: &[TokenWithSpan], places: &Places) -> Option<(u64, &'static str)> {
+    let mut string_before = false;
+    for (at, token) in tokens.iter().enumerate() {
+        let text = sql.get(places.byte(token.span.start)..places.byte(token.span.end)).unwrap_or_default();
+        let next = tokens.get(at + 1);
+        let strange_space = || text.chars().any(|c| c.is_whitespace() && !matches!(c, ' ' | '\t' | '\n' | '\r' | '\u{c}'));
+        let what = match &token.token {
+            Token::Whitespace(Whitespace::SingleLineComment { .. } | Whitespace::MultiLineComment(_)) => None,
+            Token::Whitespace(_) => strange_space().then_some("it has a white space that Postgres does not know"),
+            // Postgres joins those that stand on lines of their own; then what escapes a quote in the first does so
+            // in all.
+            token if is_string(token) => string_before.then_some("two strings stand side by side"),
+            Token::Word(word) if word.quote_style.is_some() => None,
+            Token::Word(word) if word.value.eq_ignore_ascii_case("u") && quoted_after(&tokens[at + 1..]) => {
+                Some("a quoted name has no U& here: write its characters")
+            }
+            _ if strange_space() => Some("it has a white space that Postgres does not know"),
+            _ => {
+                let plain = next.is_some_and(|next| !is_text(&next.token));
+                let end = places.byte(token.span.end) + usize::from(plain);
+                let text = sql.get(places.byte(token.span.start)..end).unwrap_or(text);
+                (text.contains("/*") || text.contains("--")).then_some("a comment begins within an operator: put a space before it")
+            }
+        };
+        if let Some(what) = what {
+            return Some((token.span.start.line, what));
+        }
+        string_before = is_string(&token.token) || (string_before && matches!(token.token, Token::Whitespace(_)));
+    }
+    None
+}
+
+fn is_string(token: &Token) -> bool {
+    matches!(
+        token,
+        Token::SingleQuotedString(_)
+            | Token::EscapedStringLiteral(_)
+            | Token::UnicodeStringLiteral(_)
+            | Token::NationalStringLiteral(_)
+            | Token::SingleQuotedByteStringLiteral(_)
+            | Token::HexStringLiteral(_)
+            | Token::DollarQuotedString(_)
+    )
+}
+
+/// Whether a token begins with a character of its own that ends an operator.
+fn is_text(token: &Token) -> bool {
+    let comment = matches!(token, Token::Whitespace(Whitespace::SingleLineComment { .. } | Whitespace::MultiLineComment(_)));
+    comment || is_string(token)
+}
+
+/// Whether `&"name"` follows.
+fn quoted_after(tokens: &[TokenWithSpan]) -> bool {
+    let [ampersand, name, ..] = tokens else { return false };
+    ampersand.token == Token::Ampersand && matches!(&name.token, Token::Word(word) if word.quote_style == Some('"'))
+}
+
+/// The bytes at which the characters and lines of a text begin, to turn a line and column into bytes.
 pub struct Places<'a> {
     sql: &'a str,
+    characters: Vec<usize>,
+    /// The first character of each line.
     lines: Vec<usize>,
 }
 
 impl<'a> Places<'a> {
     pub fn of(sql: &'a str) -> Self {
-        let starts = sql.match_indices('\n').map(|(at, _)| at + 1);
-        Self { sql, lines: std::iter::once(0).chain(starts).collect() }
+        let mut lines = vec![0];
+        lines.extend(sql.chars().enumerate().filter(|(_, c)| *c == '\n').map(|(at, _)| at + 1));
+        Self { sql, characters: sql.char_indices().map(|(at, _)| at).collect(), lines }
     }
 
     /// Lines and columns count from 1, columns in characters.
     pub fn byte(&self, location: Location) -> usize {
-        let line = usize::try_from(location.line).unwrap_or(1).saturating_sub(1);
-        let Some(start) = self.lines.get(line).copied() else { return self.sql.len() };
-        let column = usize::try_from(location.column).unwrap_or(1).saturating_sub(1);
-        self.sql[start..].char_indices().nth(column).map_or(self.sql.len(), |(at, _)| start + at)
+        let from_one = |count: u64| usize::try_from(count).unwrap_or(usize::MAX).saturating_sub(1);
+        let line = self.lines.get(from_one(location.line));
+        let character = line.map(|first| first.saturating_add(from_one(location.column)));
+        character.and_then(|character| self.characters.get(character)).copied().unwrap_or(self.sql.len())
     }
 }
 
@@ -173,6 +238,26 @@ mod tests {
         let bound = replace(sql, &tokens.placeholders, &[(7, "X".into())], |name| format!("<{name}>"));
         assert_eq!(bound, "SELECT X'é:z', <año>\n, x=<Y>::date, (<z>) FROM t\r\nWHERE a><z>");
         assert!(super::tokens("SELECT 'open").is_err());
+    }
+
+    #[test]
+    fn what_postgres_would_take_apart_in_another_way() {
+        for sql in [
+            "SELECT a <@/* ' */ , b <@/* ' */ FROM t",
+            "SELECT a <@-- '\n , b, '",
+            "SELECT a ||/* ' */ b",
+            "SELECT a -/* c */ b",
+            "SELECT U&\"d\\0061t\" FROM t",
+            "SELECT E'a'\n'\\' , b, ' '",
+            "SELECT 'a' /* c */ 'b'",
+            "SELECT a\u{a0}FROM t",
+            "SELECT a\u{2003}b",
+        ] {
+            assert!(tokens(sql).is_err(), "{sql}");
+        }
+        for sql in ["SELECT a/* c */+ b -- d", "SELECT u & \"d\"", "SELECT a - -1, U&'\\0061', '/*', \"--\", 'a'||'b'", "SELECT a */* c */ b"] {
+            assert!(tokens(sql).is_ok(), "{sql}: {:?}", tokens(sql).err());
+        }
     }
 
     #[test]

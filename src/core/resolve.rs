@@ -1,19 +1,21 @@
 //! Resolving the names in a statement: tables through the path, columns through aliases, common table expressions,
 //! subqueries, LATERAL, USING and stars. Where Postgres is stricter, it is asked afterwards; where it is not, this
-//! must not be.
+//! must not be. Where only the server knows what a name means, all that it may mean is read.
 
-use crate::from_item::{Column, Columns, FromItem, Level, Meaning};
-use crate::near::near_names;
-use crate::output_name::output_name;
+use crate::from_item::{Column, Columns, FromItem, Level, Meaning, Seen};
+use crate::output_name::{Figure, figure};
 use crate::placeholder::Places;
-use crate::reads::{Found, Names, Reads, column_key, perhaps};
+use crate::reads::{Found, Names};
 use crate::statement::folded;
 use sqlparser::ast::{
-    Expr, GroupByExpr, GroupByWithModifier, Ident, LimitClause, ObjectName, OrderBy, OrderByKind, Query, Select, SelectItem,
-    SelectItemQualifiedWildcardKind, SetExpr, Visit,
+    Distinct, Expr, GroupByExpr, GroupByWithModifier, Ident, LimitClause, ObjectName, OrderBy, OrderByExpr, OrderByKind, Query, Select,
+    SelectItem, SelectItemQualifiedWildcardKind, SetExpr, TableAlias, Visit, With,
 };
 use sqlparser::tokenizer::Span;
-use std::collections::BTreeSet;
+use std::rc::Rc;
+
+/// So many problems are told.
+const PROBLEMS: usize = 50;
 
 pub struct Resolver<'a> {
     pub found: Found,
@@ -27,8 +29,8 @@ pub type Ctes = Vec<(String, Columns)>;
 /// What a query sees from outside: the levels around it, the innermost last, and common table expressions.
 #[derive(Clone, Default)]
 pub struct Around<'l> {
-    pub levels: Vec<&'l Level>,
-    pub ctes: Ctes,
+    pub levels: Vec<Seen<'l>>,
+    pub ctes: Rc<Ctes>,
 }
 
 impl<'l> Around<'l> {
@@ -36,10 +38,29 @@ impl<'l> Around<'l> {
     where
         'l: 'm,
     {
-        let mut levels: Vec<&'m Level> = self.levels.clone();
-        levels.push(level);
-        Around { levels, ctes: self.ctes.clone() }
+        self.with_items(level, 0)
     }
+
+    /// With the row sources of a level from one on.
+    pub fn with_items<'m>(&self, level: &'m Level, first: usize) -> Around<'m>
+    where
+        'l: 'm,
+    {
+        let mut levels: Vec<Seen<'m>> = self.levels.clone();
+        levels.push(Seen { level, first });
+        Around { levels, ctes: Rc::clone(&self.ctes) }
+    }
+
+    fn add(&mut self, name: String, columns: Columns) {
+        Rc::make_mut(&mut self.ctes).push((name, columns));
+    }
+}
+
+/// A recursive common table expression that is being resolved: its place among all, and the names that its column
+/// list gives.
+struct Recursive {
+    at: usize,
+    listed: Vec<String>,
 }
 
 impl<'a> Resolver<'a> {
@@ -54,7 +75,7 @@ impl<'a> Resolver<'a> {
     pub fn problem(&mut self, span: Span, message: impl AsRef<str>) {
         let message = message.as_ref();
         let problem = if span.start.line > 0 { format!("line {}: {message}", span.start.line) } else { message.to_owned() };
-        if !self.found.problems.contains(&problem) {
+        if self.found.problems.len() < PROBLEMS && !self.found.problems.contains(&problem) {
             self.found.problems.push(problem);
         }
     }
@@ -69,34 +90,20 @@ impl<'a> Resolver<'a> {
 
     /// Resolves a query; gives the columns that it has for whoever reads it.
     pub fn query(&mut self, query: &Query, around: &Around) -> Columns {
-        let mut around = around.clone();
-        if let Some(with) = &query.with {
-            let names: Vec<String> = with.cte_tables.iter().map(|cte| folded(&cte.alias.name)).collect();
-            if with.recursive {
-                // Each may read all of them; what a column list does not say is not known yet.
-                for (cte, name) in with.cte_tables.iter().zip(&names) {
-                    let listed: Vec<String> = cte.alias.columns.iter().map(|column| folded(&column.name)).collect();
-                    around.ctes.push((name.clone(), Columns { columns: Vec::new(), open: listed.is_empty() }.renamed(&listed)));
-                }
-            }
-            for (cte, name) in with.cte_tables.iter().zip(names) {
-                let listed: Vec<String> = cte.alias.columns.iter().map(|column| folded(&column.name)).collect();
-                let columns = self.query(&cte.query, &around).computed().renamed(&listed);
-                around.ctes.push((name, columns));
-            }
-        }
-        let columns = match query.body.as_ref() {
-            SetExpr::Select(select) => self.select(select, query.order_by.as_ref(), &around),
-            other => {
-                let columns = self.set(other, &around);
-                self.order_by_output(query.order_by.as_ref(), &columns, &around);
-                columns
-            }
-        };
+        self.ordered(query, query.order_by.as_ref(), around, None)
+    }
+
+    /// A query in the order that it has, or that is written after the parentheses around it: to Postgres they are
+    /// the same.
+    fn ordered(&mut self, query: &Query, order_by: Option<&OrderBy>, around: &Around, recursive: Option<&Recursive>) -> Columns {
+        let around = self.with(query.with.as_ref(), around);
+        let columns = self.body(&query.body, order_by, &around, recursive);
         match &query.limit_clause {
             Some(LimitClause::LimitOffset { limit, offset, limit_by }) => {
                 self.visit(limit, &around);
-                self.visit(&offset.as_ref().map(|offset| offset.value.clone()), &around);
+                if let Some(offset) = offset {
+                    self.visit(&offset.value, &around);
+                }
                 self.visit(limit_by, &around);
             }
             Some(LimitClause::OffsetCommaLimit { .. }) => self.problem(Span::empty(), "LIMIT has one number in Postgres"),
@@ -108,13 +115,36 @@ impl<'a> Resolver<'a> {
         columns
     }
 
-    fn set(&mut self, part: &SetExpr, around: &Around) -> Columns {
-        match part {
-            SetExpr::Select(select) => self.select(select, None, around),
-            SetExpr::Query(query) => self.query(query, around),
-            SetExpr::SetOperation { left, right, .. } => {
-                let columns = self.set(left, around).computed();
-                self.set(right, around);
+    fn with<'l>(&mut self, with: Option<&With>, around: &Around<'l>) -> Around<'l> {
+        let mut around = around.clone();
+        let Some(with) = with else { return around };
+        let first = around.ctes.len();
+        if with.recursive {
+            // Each may read all of them; what a column list does not say is not known yet.
+            for cte in &with.cte_tables {
+                around.add(folded(&cte.alias.name), Columns::open().renamed(&listed(&cte.alias)));
+            }
+        }
+        for (at, cte) in with.cte_tables.iter().enumerate() {
+            let recursive = with.recursive.then(|| Recursive { at: first + at, listed: listed(&cte.alias) });
+            let columns = self.ordered(&cte.query, cte.query.order_by.as_ref(), &around, recursive.as_ref());
+            around.add(folded(&cte.alias.name), columns.computed().renamed(&listed(&cte.alias)));
+        }
+        around
+    }
+
+    fn body(&mut self, body: &SetExpr, order_by: Option<&OrderBy>, around: &Around, recursive: Option<&Recursive>) -> Columns {
+        match body {
+            SetExpr::Select(select) => self.select(select, order_by, around),
+            SetExpr::Query(query) => {
+                if query.order_by.is_some() && order_by.is_some() {
+                    self.problem(Span::empty(), "a query has ORDER BY twice");
+                }
+                self.ordered(query, query.order_by.as_ref().or(order_by), around, recursive)
+            }
+            SetExpr::SetOperation { .. } => {
+                let columns = self.set(body, around, recursive);
+                self.order_by_output(order_by, &columns, around);
                 columns
             }
             SetExpr::Values(values) => {
@@ -122,17 +152,43 @@ impl<'a> Resolver<'a> {
                     self.visit(&row.content, around);
                 }
                 let width = values.rows.first().map_or(0, |row| row.content.len());
-                Columns { columns: (1..=width).map(|at| Column::computed(format!("column{at}"))).collect(), open: false }
+                let columns = (1..=width).map(|at| Column::computed(format!("column{at}"))).collect();
+                let columns = Columns { columns, open: false };
+                self.order_by_output(order_by, &columns, around);
+                columns
             }
             SetExpr::Table(table) => {
                 let parts = [&table.schema_name, &table.table_name].into_iter().flatten().cloned();
                 let item = self.relation(&ObjectName::from(parts.collect::<Vec<_>>()), around);
-                self.read_all(&item.columns);
-                item.columns
+                let columns = item.columns.clone();
+                self.read_all(&columns);
+                let level = Level { items: vec![item] };
+                self.order(order_by, &columns, &around.with(&level));
+                columns
             }
             // A statement that writes is refused before.
             SetExpr::Insert(_) | SetExpr::Update(_) | SetExpr::Delete(_) | SetExpr::Merge(_) => Columns::default(),
         }
+    }
+
+    /// UNION and its kind: the first part says the columns. They hang to the left, as deep as there are parts.
+    fn set(&mut self, set: &SetExpr, around: &Around, recursive: Option<&Recursive>) -> Columns {
+        let (mut first, mut others) = (set, Vec::new());
+        while let SetExpr::SetOperation { left, right, .. } = first {
+            others.push(right.as_ref());
+            first = left;
+        }
+        let columns = self.body(first, None, around, None).computed();
+        let mut around = around.clone();
+        if let Some(recursive) = recursive
+            && let Some((_, known)) = Rc::make_mut(&mut around.ctes).get_mut(recursive.at)
+        {
+            *known = columns.clone().renamed(&recursive.listed);
+        }
+        for other in others.into_iter().rev() {
+            self.body(other, None, &around, None);
+        }
+        columns
     }
 
     fn select(&mut self, select: &Select, order_by: Option<&OrderBy>, around: &Around) -> Columns {
@@ -148,50 +204,57 @@ impl<'a> Resolver<'a> {
         self.visit(&select.selection, &inside);
         self.visit(&select.having, &inside);
         self.visit(&select.named_window, &inside);
-        // GROUP BY, ORDER BY and DISTINCT ON may name what the select list gives.
-        let names: BTreeSet<String> = output.columns.iter().map(|column| column.name.clone()).collect();
-        let named = Level { output: names, ..level.clone() };
-        let inside = around.with(&named);
         match &select.group_by {
-            GroupByExpr::All(modifiers) => self.group_modifiers(modifiers, &inside),
+            GroupByExpr::All(modifiers) => self.group_modifiers(modifiers, &output, &inside),
             GroupByExpr::Expressions(expressions, modifiers) => {
-                for expression in expressions {
-                    self.name_or_expression(expression, &inside, false);
-                }
-                self.group_modifiers(modifiers, &inside);
+                expressions.iter().for_each(|expression| self.group(expression, &output, &inside));
+                self.group_modifiers(modifiers, &output, &inside);
             }
         }
-        if let Some(sqlparser::ast::Distinct::On(expressions)) = &select.distinct {
-            for expression in expressions {
-                self.name_or_expression(expression, &inside, true);
-            }
+        if let Some(Distinct::On(expressions)) = &select.distinct {
+            expressions.iter().for_each(|expression| self.name_or_expression(expression, &output, &inside, true));
         }
-        if let Some(order_by) = order_by {
-            for expression in ordering(order_by) {
-                self.name_or_expression(&expression.expr, &inside, true);
-            }
-        }
+        self.order(order_by, &output, &inside);
         output
     }
 
-    fn group_modifiers(&mut self, modifiers: &[GroupByWithModifier], around: &Around) {
+    /// GROUP BY may name what the select list gives, in its sets, too.
+    fn group(&mut self, expression: &Expr, output: &Columns, around: &Around) {
+        match expression {
+            Expr::GroupingSets(sets) | Expr::Cube(sets) | Expr::Rollup(sets) => {
+                sets.iter().flatten().for_each(|expression| self.group(expression, output, around));
+            }
+            Expr::Tuple(expressions) => expressions.iter().for_each(|expression| self.group(expression, output, around)),
+            expression => self.name_or_expression(expression, output, around, false),
+        }
+    }
+
+    fn group_modifiers(&mut self, modifiers: &[GroupByWithModifier], output: &Columns, around: &Around) {
         for modifier in modifiers {
             if let GroupByWithModifier::GroupingSets(expression) = modifier {
-                self.visit(expression, around);
+                self.group(expression, output, around);
             }
         }
     }
 
+    fn order(&mut self, order_by: Option<&OrderBy>, output: &Columns, around: &Around) {
+        let ordering = order_by.into_iter().flat_map(ordering);
+        ordering.for_each(|expression| self.name_or_expression(&expression.expr, output, around, true));
+    }
+
     /// An expression that may be, as a whole, a name of the select list: before columns or after them.
-    fn name_or_expression(&mut self, expression: &Expr, around: &Around, output_first: bool) {
-        if let (Expr::Identifier(ident), Some(level)) = (expression, around.levels.last()) {
-            let name = folded(ident);
-            let column = || matches!(level.bare(&name), Meaning::Columns(_) | Meaning::Ambiguous(_));
-            if level.output.contains(&name) && (output_first || !column()) {
-                return;
-            }
+    fn name_or_expression(&mut self, expression: &Expr, output: &Columns, around: &Around, output_first: bool) {
+        let mut bare = expression;
+        while let Expr::Nested(inner) = bare {
+            bare = inner;
         }
-        self.visit(expression, around);
+        let (Expr::Identifier(ident), Some(level)) = (bare, around.levels.last()) else { return self.visit(expression, around) };
+        let name = folded(ident);
+        let column = matches!(level.bare(&name), Meaning::Column(_) | Meaning::Ambiguous(_));
+        if output.named(&name).next().is_some() && (output_first || !column) {
+            return;
+        }
+        if output.open { self.bare(ident, around, true) } else { self.visit(bare, around) }
     }
 
     /// After UNION and its kind only names and places of the result can be ordered by.
@@ -200,15 +263,12 @@ impl<'a> Resolver<'a> {
             match &expression.expr {
                 Expr::Identifier(ident) => {
                     let name = folded(ident);
-                    if !columns.open && !columns.columns.iter().any(|column| column.name == name) {
+                    if !columns.open && columns.named(&name).next().is_none() {
                         self.problem(ident.span, format!("column \"{name}\" does not exist in the result"));
                     }
                 }
                 other => {
-                    let level = Level {
-                        items: vec![FromItem { name: String::new(), table: None, columns: columns.clone().computed(), hidden: false }],
-                        ..Level::default()
-                    };
+                    let level = Level { items: vec![FromItem::new("", columns.clone())] };
                     self.visit(other, &around.with(&level));
                 }
             }
@@ -219,9 +279,11 @@ impl<'a> Resolver<'a> {
         match item {
             SelectItem::UnnamedExpr(expr) => {
                 self.visit(expr, inside);
-                match output_name(expr) {
-                    Some(name) => output.columns.push(Column::computed(name)),
-                    None => output.columns.push(Column::computed("?column?")),
+                match figure(expr) {
+                    Figure::Named(name) | Figure::Typed(name) => output.columns.push(Column::computed(name)),
+                    Figure::Unnamed => output.columns.push(Column::computed("?column?")),
+                    // No name is empty.
+                    Figure::Unsure => output.extend(Columns { columns: vec![Column::computed("")], open: true }),
                 }
             }
             SelectItem::ExprWithAlias { expr, alias } => {
@@ -233,15 +295,13 @@ impl<'a> Resolver<'a> {
                 output.open = true;
             }
             SelectItem::Wildcard(_) => {
-                // A join that has a name stands for what it joins.
-                let items: Vec<Columns> = level.items.iter().filter(|item| !item.hidden).map(|item| item.columns.clone()).collect();
-                for columns in items {
-                    self.add_all(columns, output);
+                for item in level.items.iter().filter(|item| item.bare) {
+                    self.add_all(&item.columns, output);
                 }
             }
             SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::ObjectName(name), _) => {
                 if let Some(columns) = self.qualified(name, inside) {
-                    self.add_all(columns, output);
+                    self.add_all(&columns, output);
                 }
             }
             SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::Expr(expr), _) => {
@@ -251,10 +311,9 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    fn add_all(&mut self, columns: Columns, output: &mut Columns) {
-        self.read_all(&columns);
-        output.open |= columns.open;
-        output.columns.extend(columns.computed().columns);
+    fn add_all(&mut self, columns: &Columns, output: &mut Columns) {
+        self.read_all(columns);
+        output.extend(columns.clone().computed());
     }
 
     pub fn read_all(&mut self, columns: &Columns) {
@@ -262,97 +321,21 @@ impl<'a> Resolver<'a> {
     }
 
     pub fn read(&mut self, column: &Column) {
-        if let Some((table, name)) = &column.source {
+        for (table, name) in &column.sources {
             self.found.reads.add(table, name);
         }
     }
 
-    /// The columns of `t` in `t.*` or `schema.t.*`.
-    pub fn qualified(&mut self, name: &ObjectName, around: &Around) -> Option<Columns> {
-        let parts: Vec<&Ident> = name.0.iter().filter_map(|part| part.as_ident()).collect();
-        let found = self.item(&parts, around);
-        if found.is_none()
-            && let Some(first) = parts.first()
-        {
-            self.missing_from(first);
-        }
-        found.map(|item| item.columns.clone())
-    }
-
-    /// The row source that `t` or `schema.t` names, the innermost first.
-    fn item<'l>(&self, parts: &[&Ident], around: &Around<'l>) -> Option<&'l FromItem> {
-        let find = |level: &&'l Level| match parts {
-            [name] => level.item(&folded(name)),
-            [.., schema, name] => level.table(&crate::name::TableName::new(folded(schema), folded(name))),
-            [] => None,
-        };
-        around.levels.iter().rev().find_map(find)
-    }
-
-    fn missing_from(&mut self, ident: &Ident) {
-        self.problem(ident.span, format!("\"{}\" is not in the FROM clause", folded(ident)));
-    }
-
-    /// A bare name: a column of the nearest level that has one, else a whole row.
-    pub fn bare(&mut self, ident: &Ident, around: &Around) {
-        let name = folded(ident);
-        let mut open = false;
-        for level in around.levels.iter().rev() {
-            match level.bare(&name) {
-                Meaning::Columns(columns) => return columns.into_iter().for_each(|column| self.read(column)),
-                Meaning::Ambiguous(columns) => return self.ambiguous(ident, &name, &columns),
-                Meaning::Open => open = true,
-                Meaning::Nothing => {}
-            }
-        }
-        if let Some(item) = around.levels.iter().rev().find_map(|level| level.item(&name)) {
-            return self.read_all(&item.columns);
-        }
-        if !open {
-            let visible = around.levels.iter().flat_map(|level| &level.items).flat_map(|item| &item.columns.columns);
-            let near = near_names(&name, visible.map(|column| column.name.as_str()));
-            self.problem(ident.span, format!("column \"{}\" does not exist{}", crate::name::shown(&name), perhaps(&near)));
-        }
-    }
-
-    fn ambiguous(&mut self, ident: &Ident, name: &str, columns: &[&Column]) {
-        let mut may = Reads::default();
-        for column in columns {
-            if let Some((table, column)) = &column.source {
-                may.add(table, column);
-                self.found.ambiguous.add(table, column);
-            }
-        }
-        let may = may.columns();
-        let may = if may.is_empty() { String::new() } else { format!(": it may be {}", may.join(" or ")) };
-        self.problem(ident.span, format!("column \"{name}\" is ambiguous{may}"));
-    }
-
-    /// `t.column` or `schema.t.column`.
-    pub fn compound(&mut self, parts: &[Ident], around: &Around) {
-        let Some((last, before)) = parts.split_last() else { return };
-        let before: Vec<&Ident> = before.iter().collect();
-        let Some(item) = self.item(&before, around) else { return self.missing_from(&parts[0]) };
-        let name = folded(last);
-        if let Some(column) = item.columns.columns.iter().find(|column| column.name == name) {
-            return self.read(column);
-        }
-        if item.columns.open {
-            return;
-        }
-        let key = item.table.as_ref().map_or_else(|| format!("{}.{name}", item.name), |table| column_key(table, &name));
-        let near = near_names(&name, item.columns.columns.iter().map(|column| column.name.as_str()));
-        self.problem(last.span, format!("column {} does not exist{}", crate::name::shown(&key), perhaps(&near)));
-    }
-
     pub fn visit(&mut self, part: &impl Visit, around: &Around) {
-        let mut expressions = crate::expression::Expressions { resolver: self, around, depth: 0, skipped: Vec::new() };
-        // It never breaks off.
-        let _ = part.visit(&mut expressions);
+        crate::expression::Expressions::new(self, around).each(part);
     }
 }
 
-fn ordering(order_by: &OrderBy) -> &[sqlparser::ast::OrderByExpr] {
+fn listed(alias: &TableAlias) -> Vec<String> {
+    alias.columns.iter().map(|column| folded(&column.name)).collect()
+}
+
+fn ordering(order_by: &OrderBy) -> &[OrderByExpr] {
     match &order_by.kind {
         OrderByKind::Expressions(expressions) => expressions,
         OrderByKind::All(_) => &[],

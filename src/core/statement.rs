@@ -1,6 +1,6 @@
 //! A statement as the parser reads it, and whether it only reads.
 
-use crate::placeholder::{self, Placeholder};
+use crate::placeholder::{self, Placeholder, Tokens};
 use sqlparser::ast::{
     Expr, Function, Ident, ObjectName, Query, Select, SelectFlavor, SetExpr, Statement as Sql, TableFactor, Value, ValueWithSpan, Visit,
     Visitor,
@@ -15,6 +15,12 @@ use std::ops::ControlFlow;
 const DEPTH: usize = 50;
 /// The longest statement that is looked at, in bytes.
 const LONGEST: usize = 100_000;
+
+/// So many words and signs a statement may have, and so many of the kinds that the parser goes a step deeper for
+/// without counting: what lies deep takes stack, also to be dropped again.
+const TOKENS: usize = 20_000;
+const JOINS: usize = 100;
+const BRACKETS: usize = 1_000;
 
 /// One reading statement.
 pub struct Statement {
@@ -43,7 +49,7 @@ pub fn parse(sql: &str) -> Result<Statement, String> {
 
 /// An expression alone, as a metric has it.
 pub fn parse_expression(text: &str) -> Result<Expr, String> {
-    let tokens = placeholder::tokens(text)?;
+    let tokens = taken_apart(text)?;
     if let Some(placeholder) = tokens.placeholders.first() {
         return Err(format!("there is no param :{} here", placeholder.name));
     }
@@ -56,7 +62,8 @@ pub fn parse_expression(text: &str) -> Result<Expr, String> {
     }
 }
 
-fn statements(sql: &str) -> Result<(Vec<Sql>, Vec<Placeholder>), String> {
+/// The text taken apart, unless it is too long.
+fn taken_apart(sql: &str) -> Result<Tokens, String> {
     if sql.len() > LONGEST {
         return Err(format!("it is longer than {LONGEST} bytes"));
     }
@@ -64,6 +71,18 @@ fn statements(sql: &str) -> Result<(Vec<Sql>, Vec<Placeholder>), String> {
         return Err("it holds a null character".to_owned());
     }
     let tokens = placeholder::tokens(sql)?;
+    let count = |counts: &dyn Fn(&Token) -> bool| tokens.tokens.iter().filter(|token| counts(&token.token)).count();
+    let joins = count(&|token| matches!(token, Token::Word(word) if word.keyword == Keyword::JOIN));
+    let brackets = count(&|token| *token == Token::LBracket);
+    let words = count(&|token| !matches!(token, Token::Whitespace(_)));
+    if joins > JOINS || brackets > BRACKETS || words > TOKENS {
+        return Err(format!("it has more than {TOKENS} words and signs, {JOINS} joins or {BRACKETS} brackets"));
+    }
+    Ok(tokens)
+}
+
+fn statements(sql: &str) -> Result<(Vec<Sql>, Vec<Placeholder>), String> {
+    let tokens = taken_apart(sql)?;
     if !placeholder::says_something(&tokens.tokens) {
         return Ok((Vec::new(), Vec::new()));
     }
@@ -140,6 +159,15 @@ impl Visitor for Refusals {
     fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<String> {
         match expr {
             Expr::Function(Function { name, .. }) => function(name),
+            Expr::Lambda(_)
+            | Expr::Dictionary(_)
+            | Expr::Map(_)
+            | Expr::Struct { .. }
+            | Expr::MatchAgainst { .. }
+            | Expr::OuterJoin(_)
+            | Expr::Prior(_)
+            | Expr::MemberOf(_)
+            | Expr::JsonAccess { .. } => refuse("it has an expression that Postgres does not know"),
             _ => ControlFlow::Continue(()),
         }
     }
@@ -154,12 +182,15 @@ impl Visitor for Refusals {
     }
 }
 
-fn body(part: &SetExpr) -> ControlFlow<String> {
+fn body(mut part: &SetExpr) -> ControlFlow<String> {
+    // They hang to the left, as deep as there are parts.
+    while let SetExpr::SetOperation { left, right, .. } = part {
+        body(right)?;
+        part = left;
+    }
     match part {
-        SetExpr::Select(_) | SetExpr::Query(_) | SetExpr::Values(_) | SetExpr::Table(_) => ControlFlow::Continue(()),
-        SetExpr::SetOperation { left, right, .. } => {
-            body(left)?;
-            body(right)
+        SetExpr::Select(_) | SetExpr::Query(_) | SetExpr::Values(_) | SetExpr::Table(_) | SetExpr::SetOperation { .. } => {
+            ControlFlow::Continue(())
         }
         SetExpr::Insert(_) => refuse("INSERT is not a statement that only reads"),
         SetExpr::Update(_) => refuse("UPDATE is not a statement that only reads"),
@@ -171,15 +202,26 @@ fn body(part: &SetExpr) -> ControlFlow<String> {
 fn function(name: &ObjectName) -> ControlFlow<String> {
     let parts: Vec<String> = name.0.iter().filter_map(|part| part.as_ident()).map(folded).collect();
     let Some(last) = parts.last() else { return ControlFlow::Continue(()) };
-    if parts.first().is_some_and(|schema| parts.len() > 1 && schema == "cron") || does_more(last) {
-        return refuse(format!("function {last}() does more than read what the statement names"));
+    if parts.len() > 1 && parts.first().is_some_and(|schema| schema == "cron") {
+        return refuse(format!("function {last}() is of cron"));
     }
-    ControlFlow::Continue(())
+    beyond_reading(last).map_or(ControlFlow::Continue(()), ControlFlow::Break)
 }
 
-/// An identifier as Postgres folds it.
+/// Why a function must not be called.
+pub fn beyond_reading(function: &str) -> Option<String> {
+    does_more(function).then(|| format!("function {function}() does more than read what the statement names"))
+}
+
+/// The longest name of Postgres's, in bytes.
+const LONGEST_NAME: usize = 63;
+
+/// An identifier as Postgres folds it, and cuts it off.
 pub fn folded(ident: &Ident) -> String {
-    if ident.quote_style.is_some() { ident.value.clone() } else { ident.value.to_ascii_lowercase() }
+    let mut name = if ident.quote_style.is_some() { ident.value.clone() } else { ident.value.to_ascii_lowercase() };
+    let end = (0..=LONGEST_NAME).rev().find(|end| name.is_char_boundary(*end)).unwrap_or_default();
+    name.truncate(end);
+    name
 }
 
 /// Whether a function of the server or of an extension that it comes with writes, locks, waits, reads files, tells
@@ -231,6 +273,10 @@ mod tests {
         assert!(parse("SELECT 1 FROM").err().is_some());
         assert!(parse(&format!("SELECT {}1{}", "(".repeat(10_000), ")".repeat(10_000))).is_err(), "depth has a limit");
         assert!(parse(&"x".repeat(LONGEST + 1)).is_err());
+        for deep in ["+1", "::int", " UNION SELECT 1", "[1]", " IS NULL", " AND 1"] {
+            let found = std::thread::Builder::new().stack_size(8 << 20).spawn(|| parse(&format!("SELECT 1{}", deep.repeat(50_000 / deep.len()))).is_ok());
+            assert!(found.unwrap().join().is_ok(), "{deep}");
+        }
     }
 
     #[test]
