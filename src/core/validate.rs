@@ -240,7 +240,10 @@ fn table<'a>(wanted: &str, names: &Names<'a>) -> Result<&'a TableName, String> {
         _ => None,
     };
     find_table_or_bare(wanted, names.tables()).or_else(on_path).ok_or_else(|| {
-        let known: Vec<String> = names.tables().map(TableName::to_string).collect();
+        // Like is compared with like: a bare name with bare names.
+        let bare = !wanted.contains('.');
+        let known: Vec<String> =
+            names.tables().map(|table| if bare { table.name.clone() } else { table.to_string() }).collect();
         let near = near_names(wanted, known.iter().map(String::as_str));
         format!("table \"{}\" does not exist{}", shown(wanted), perhaps(&near))
     })

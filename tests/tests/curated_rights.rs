@@ -59,7 +59,7 @@ fn a_query_exists_for_who_may_read_all_that_it_reads() {
     assert_eq!(rows(&mut session, "SELECT * FROM nl2sql_curated_validate()"), json!([]));
     assert_eq!(rows(&mut session, "SELECT warnings FROM nl2sql_health()"), json!([{"warnings": []}]));
     let hidden = error(&mut session, "SELECT nl2sql_bind('shop', 'mails')");
-    let unknown = error(&mut session, "SELECT nl2sql_bind('shop', 'males')");
+    let unknown = error(&mut session, "SELECT nl2sql_bind('shop', 'mailz')");
     assert_eq!((hidden.code().code(), hidden.message()), ("42704", "verified query \"mails\" does not exist"));
     assert_eq!((unknown.code().code(), unknown.hint()), ("42704", hidden.hint()), "near names are those that exist for the role");
     // What it may not read does not vote.

@@ -17,6 +17,15 @@ const REGISTERED: &str = "
     SELECT nl2sql_register('gone', schemas => '{harbor}');
     SELECT nl2sql_unregister('gone')";
 
+const CURATED: &str = r#"SELECT nl2sql_curated_import($doc$
+    datasources:
+      ledger:
+        verified_queries:
+        - {id: rich, questions: ["Who has more than {sum}?"], params: {sum: {type: float, default: 0.5}}, sql: "SELECT number FROM account WHERE number > :sum"}
+        metrics: [{name: accounts, expression: count(*), table: account}]
+        glossary: [{term: "a "term"", definition: "東京", synonyms: [it's], tables: [account]}]
+    $doc$)"#;
+
 /// What users wrote: everything of a registration, also its number.
 const WRITTEN: &str = "
     SELECT d.*, s.schemas, s.options FROM nl2sql.datasource d
@@ -57,6 +66,7 @@ fn registrations_come_back_and_indexes_are_rebuilt() {
     let mut client = database.connect();
     client.batch_execute(REGISTERED).expect("two datasources");
     text(&mut client, "SELECT count(*) FROM nl2sql_index()");
+    client.batch_execute(CURATED).expect("curated content");
     let dumped = dump(&database, &[]);
     let script = String::from_utf8_lossy(&dumped);
     assert!(script.contains("CREATE EXTENSION IF NOT EXISTS nl2sql"));
@@ -69,6 +79,7 @@ fn registrations_come_back_and_indexes_are_rebuilt() {
     let restored = restore(&dumped);
     let mut copy = restored.connect();
     assert_eq!(rows(&mut copy, WRITTEN), rows(&mut client, WRITTEN));
+    assert_eq!(text(&mut copy, "nl2sql_curated_export()"), text(&mut client, "nl2sql_curated_export()"));
     let health = rows(&mut copy, "SELECT datasource, status, problems FROM nl2sql_health() ORDER BY datasource");
     for one in health.as_array().expect("rows") {
         let name = one["datasource"].as_str().expect("a name");
