@@ -4,5 +4,5 @@ SELECT s.query, sum(s.calls)::bigint
 FROM %s.pg_stat_statements s
 WHERE s.dbid = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database()) AND s.query IS NOT NULL
 GROUP BY s.query
-ORDER BY 2 DESC, 1 COLLATE "C"
+ORDER BY sum(s.calls) DESC, s.query COLLATE "C"
 LIMIT 10000

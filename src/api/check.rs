@@ -2,7 +2,7 @@
 
 use crate::pg::error::{OrRaise, Result};
 use crate::pg::datasource::Datasource;
-use crate::pg::{argument, curated, datasource, drift, identity, namespace, preferred, snapshot, subtransaction};
+use crate::pg::{argument, curated, datasource, drift, identity, interrupt, namespace, preferred, snapshot, subtransaction};
 use nl2sql_core::curated::Item;
 use nl2sql_core::diff::{Diff, diff};
 use nl2sql_core::impact::{self, Reader, Sql};
@@ -92,6 +92,7 @@ fn broken(name: &str, stored: &Datasource, found: &Diff, now: &Schema) -> Result
     let curated = curated::load_visible(name)?;
     let names = Names::new(&stored.schemas, now);
     let told = |item: Item, sql: Sql| {
+        interrupt::check();
         let reads = curated.reads_of(&item);
         impact::reasons(&Reader { item, reads: &reads, sql }, found, &names)
     };

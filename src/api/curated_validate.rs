@@ -4,6 +4,7 @@ use super::curated_export::named;
 use crate::pg::error::{OrRaise, Result, call};
 use crate::pg::{curated, curated_check, datasource, identity, namespace, snapshot};
 use nl2sql_core::curated::Item;
+use nl2sql_core::name::cut;
 use pgrx::prelude::*;
 
 type Row = (name!(datasource, String), name!(query_id, Option<String>), name!(problem, String));
@@ -19,7 +20,7 @@ fn validate(wanted: Option<&str>) -> Result<Vec<Row>> {
     let namespace = namespace::current()?;
     let mut rows = Vec::new();
     for name in named(wanted)? {
-        let content = curated::load_visible(&name)?.content;
+        let curated::Stored { content, reads, .. } = curated::load_visible(&name)?;
         if content.is_empty() {
             continue;
         }
@@ -29,10 +30,10 @@ fn validate(wanted: Option<&str>) -> Result<Vec<Row>> {
             continue;
         }
         let Some(stored) = identity::as_owner(|| datasource::load(&name))? else { continue };
-        let verdict = curated_check::check(&stored, &content, &curated_check::live_schema(&name)?)?;
+        let verdict = curated_check::check(&stored, &content, &curated_check::live_schema(&name)?, &reads)?;
         rows.extend(verdict.problems.into_iter().map(|problem| match &problem.item {
-            Item::VerifiedQuery(id) => (name.clone(), Some(id.clone()), problem.told()),
-            _ => (name.clone(), None, problem.to_string()),
+            Item::VerifiedQuery(id) => (name.clone(), Some(id.clone()), cut(&problem.told()).into_owned()),
+            _ => (name.clone(), None, cut(&problem.to_string()).into_owned()),
         }));
     }
     Ok(rows)

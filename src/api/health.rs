@@ -111,6 +111,7 @@ fn judge(found: &Found, others_live: bool) -> Result<Verdict> {
         schemas: register_schemas(&found.name, &[]),
         options: String::new(),
         curated: format!("nl2sql_index({}, curated_only => true)", pgrx::spi::quote_literal(&found.name)),
+        validate: call("nl2sql_curated_validate", &found.name),
     };
     let stored = identity::as_owner(|| datasource::load(&found.name))?;
     if let (Some(stored), Some(version), true) = (stored, &found.schema_version, found.snapshot_kept) {
@@ -125,7 +126,8 @@ fn look(stored: &Datasource, version: &str, observed: &mut Observed, calls: &mut
     let now = drift::current(stored)?;
     observed.without_tables = now.schema.tables.is_empty();
     observed.drifted = drift::drifted(name, &now.schema, version)?;
-    observed.curated_changed = curated::changed(name, &namespace::current()?)?;
+    let curated = curated::indexed(name, &namespace::current()?)?;
+    (observed.curated_changed, observed.curated_left_out) = (curated.changed, curated.left_out);
     if !preferred::options_readable(name)? {
         return Ok(());
     }

@@ -5,7 +5,7 @@ use crate::pg::curated::{self, Stored};
 use crate::pg::embedder;
 use crate::pg::error::{OrRaise, Result};
 use crate::pg::query;
-use crate::pg::search::{self, Builds};
+use crate::pg::search::{self, Builds, Near};
 use nl2sql_core::chunk::ChunkType;
 use nl2sql_core::curated::VerifiedQuery;
 use nl2sql_core::proposal::propose;
@@ -62,7 +62,14 @@ fn find(question: Option<&str>, datasources: TextArray, k: Option<i32>) -> Resul
     let mut contents: HashMap<String, Stored> = HashMap::new();
     let mut found = HashSet::new();
     let mut rows = Vec::new();
-    for near in search::nearest(&builds, &vector, Some(&types), None, fetch)? {
+    // Where some have many phrasings, more is fetched until there are enough.
+    let mut fetch = fetch;
+    let mut entries = search::nearest(&builds, &vector, Some(&types), None, fetch)?;
+    while entries.len() as i64 == fetch && distinct(&entries) < k {
+        fetch = fetch.saturating_mul(4);
+        entries = search::nearest(&builds, &vector, Some(&types), None, fetch)?;
+    }
+    for near in entries {
         if rows.len() == k {
             break;
         }
@@ -81,6 +88,11 @@ fn find(question: Option<&str>, datasources: TextArray, k: Option<i32>) -> Resul
         rows.push((near.datasource, id, near.similarity, near.text, query.description.clone(), query.sql.clone(), params));
     }
     Ok(rows)
+}
+
+/// How many verified queries the entries are of.
+fn distinct(entries: &[Near]) -> usize {
+    entries.iter().map(|near| (near.datasource.as_str(), near.metadata["query_id"].as_str())).collect::<HashSet<_>>().len()
 }
 
 fn holds_verified_queries(builds: &Builds) -> Result<bool> {

@@ -10,7 +10,7 @@ use std::fmt;
 
 /// All of one datasource.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "curated content: verified_queries, metrics, glossary")]
 pub struct Content {
     #[serde(default, deserialize_with = "some", skip_serializing_if = "Vec::is_empty")]
     pub verified_queries: Vec<VerifiedQuery>,
@@ -22,7 +22,7 @@ pub struct Content {
 
 /// A question that the right SQL is known for, in several phrasings.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a verified query: id, description, questions, params, sql")]
 pub struct VerifiedQuery {
     #[serde(default, deserialize_with = "some")]
     pub id: String,
@@ -40,7 +40,7 @@ pub struct VerifiedQuery {
 
 /// A figure and how it is computed from the rows of one table.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a metric: name, description, expression, table")]
 pub struct Metric {
     #[serde(default, deserialize_with = "some")]
     pub name: String,
@@ -54,7 +54,7 @@ pub struct Metric {
 
 /// A word that the team uses, and what it means.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a term: term, definition, synonyms, tables")]
 pub struct Term {
     #[serde(default, deserialize_with = "some")]
     pub term: String,
@@ -101,6 +101,14 @@ impl Content {
         self.verified_queries.sort_by(|a, b| a.id.cmp(&b.id));
         self.metrics.sort_by(|a, b| a.name.cmp(&b.name));
         self.glossary.sort_by(|a, b| a.term.cmp(&b.term));
+    }
+
+    /// SHA-256 of each piece.
+    pub fn hashes(&self) -> BTreeMap<Item, String> {
+        let queries = self.verified_queries.iter().map(|query| (Item::VerifiedQuery(query.id.clone()), item_hash(query)));
+        let metrics = self.metrics.iter().map(|metric| (Item::Metric(metric.name.clone()), item_hash(metric)));
+        let terms = self.glossary.iter().map(|term| (Item::Term(term.term.clone()), item_hash(term)));
+        queries.chain(metrics).chain(terms).collect()
     }
 
     /// SHA-256 of the verified queries as canonical JSON, an array in the order of their ids; with metrics or a

@@ -7,10 +7,10 @@ use crate::name::{TableName, quote_identifier};
 use crate::placeholder;
 use crate::reads::{self, Names};
 use crate::text::sentence;
-use crate::validate::{self, Problem};
+use crate::validate::{self, Checked, Problem};
 use crate::words::split_identifier;
 use serde_json::json;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 /// What is cut from the content of one datasource, and what cannot be, since it does not fit the schema any more.
 #[derive(Debug, Default)]
@@ -23,11 +23,21 @@ pub struct Cut {
 }
 
 /// Cuts the content, resolved against the schema that `names` holds. What does not validate is left out: its SQL
-/// would fail, and nobody could say who may see it.
-pub fn cut(cutter: &Cutter, content: &Content, names: &Names) -> Cut {
+/// would fail, and nobody could say who may see it; so is what would read something else than it did `before`. `tick`
+/// is called between the pieces.
+pub fn cut<'a>(
+    cutter: &Cutter,
+    content: &Content,
+    before: &'a BTreeMap<Item, reads::Reads>,
+    names: &Names<'a>,
+    tick: &mut dyn FnMut(),
+) -> Cut {
     let mut cut = Cut::default();
     for query in &content.verified_queries {
-        match validate::verified_query(query, names) {
+        tick();
+        let before = before.get(&Item::VerifiedQuery(query.id.clone()));
+        let checked = validate::verified_query(query, &names.reading(before));
+        match checked.and_then(|checked| same(query, before, checked)) {
             Ok(checked) => {
                 cut.chunks.extend(verified_query(cutter, query, &checked.reads));
                 cut.reads.push((Item::VerifiedQuery(query.id.clone()), checked.reads));
@@ -36,6 +46,7 @@ pub fn cut(cutter: &Cutter, content: &Content, names: &Names) -> Cut {
         }
     }
     for metric in &content.metrics {
+        tick();
         match validate::metric(metric, names) {
             Ok((table, checked)) => {
                 cut.chunks.push(self::metric(cutter, metric, &table, &checked.reads));
@@ -51,6 +62,14 @@ pub fn cut(cutter: &Cutter, content: &Content, names: &Names) -> Cut {
         }
     }
     cut
+}
+
+/// The query as it was checked, where it reads what it read before.
+fn same(query: &VerifiedQuery, before: Option<&reads::Reads>, checked: Checked) -> Result<Checked, Vec<Problem>> {
+    match before.and_then(|before| validate::captured(query, before, &checked)) {
+        Some(problem) => Err(vec![problem]),
+        None => Ok(checked),
+    }
 }
 
 /// The phrasings as they are embedded, then the description; each once. `{param}` is filled with the param's
@@ -135,7 +154,8 @@ mod tests {
     fn cuts_what_fits_the_schema() {
         let (schema, path) = (schema(), ["shop".to_owned()]);
         let cutter = Cutter { datasource: "shop", schema_version: "v1", quote_values: false };
-        let cut = cut(&cutter, &content(), &Names::new(&path, &schema));
+        let before = BTreeMap::new();
+        let cut = cut(&cutter, &content(), &before, &Names::new(&path, &schema), &mut || ());
         let texts: Vec<&str> = cut.chunks.iter().map(|chunk| chunk.text.as_str()).collect();
         assert_eq!(
             texts,

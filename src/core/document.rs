@@ -1,6 +1,7 @@
 //! The document that curated content is written in: YAML, and so JSON.
 
-use crate::curated::Content;
+use crate::curated::{Content, some};
+use crate::name::cut;
 use serde::{Deserialize, Serialize};
 use serde_saphyr::{Budget, Options, SerializerOptions};
 use std::collections::BTreeMap;
@@ -12,7 +13,9 @@ const DEPTH: usize = 32;
 
 #[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
+#[serde(expecting = "datasources and their content")]
 struct Document {
+    #[serde(deserialize_with = "some")]
     datasources: BTreeMap<String, Option<Content>>,
 }
 
@@ -30,8 +33,20 @@ pub fn parse(text: &str) -> Result<BTreeMap<String, Content>, String> {
     options.leading_zero_numbers_as_strings = true;
     options.underscored_numbers_as_strings = true;
     options.with_snippet = false;
-    let document: Document = serde_saphyr::from_str_with_options(text, options).map_err(|error| error.to_string())?;
+    let document: Document = serde_saphyr::from_str_with_options(text, options).map_err(|error| plain(&error.to_string()))?;
     Ok(document.datasources.into_iter().map(|(name, content)| (name, content.unwrap_or_default())).collect())
+}
+
+/// The parser's message, without what only a programmer could do about it.
+fn plain(message: &str) -> String {
+    let message = message.split(", set DuplicateKeyPolicy").next().unwrap_or_default();
+    if message.contains("budget") || message.contains("rejected by") || message.contains("limit") {
+        return "it nests too deep, or has too many parts or aliases".to_owned();
+    }
+    if message.contains("from_str_multiple") || message.contains("from_multiple") {
+        return "it is more than one document".to_owned();
+    }
+    cut(message).into_owned()
 }
 
 /// The document that holds this content; reading it gives the same.
@@ -94,6 +109,10 @@ datasources:
             ("[1]", "line 1"),
             ("", "line 1"),
             ("sources: {}", "line 1"),
+            ("datasources: {a: {verified_queries: [[1]]}}", "line 1"),
+            ("a: 1\n---\nb: 2", ""),
+            ("datasources: {a: {metrics: [{name: a, name: b}]}}", "duplicate"),
+            ("datasources: {a: {verified_queries: [{params: {n: 1}}]}}", "line 1"),
         ] {
             let error = parse(text).unwrap_err();
             assert!(error.contains(problem) && !error.contains('\n'), "{text}: {error}");
@@ -103,8 +122,14 @@ datasources:
     #[test]
     fn hostile_documents_end() {
         let bomb = format!("a: &a [x]\n{}", (1..20).map(|n| format!("k{n}: &k{n} [{}]\n", vec![format!("*{}", if n == 1 { "a".into() } else { format!("k{}", n - 1) }); 10].join(", "))).collect::<String>());
-        assert!(parse(&bomb).is_err());
-        assert!(parse(&"[".repeat(100_000)).is_err());
+        let told = |text: &str| {
+            let error = parse(text).unwrap_err();
+            assert!(["budget", "struct", "Policy", "from_", "Option"].iter().all(|word| !error.contains(word)) && error.len() < 1300, "{error}");
+        };
+        told(&bomb);
+        told(&"[".repeat(100_000));
+        told(&format!("datasources: {{a: {{{}: 1}}}}", "x".repeat(100_000)));
+        assert!(parse("datasources:\n").unwrap().is_empty());
         assert!(parse(&"a: ".repeat(10_000)).is_err());
         assert!(parse(&format!("datasources: {{a: {{verified_queries: [{{params: {{n: {{type: int, default: {}1{}}}}}}}]}}}}", "[".repeat(5000), "]".repeat(5000))).is_err());
         assert!(parse(&" ".repeat(LONGEST + 1)).is_err());

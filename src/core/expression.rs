@@ -170,7 +170,8 @@ impl Resolver<'_> {
     /// The columns of `t` in `t.*` or `schema.t.*`.
     pub fn qualified(&mut self, name: &ObjectName, around: &Around) -> Option<Columns> {
         let parts: Vec<&Ident> = name.0.iter().filter_map(|part| part.as_ident()).collect();
-        self.item(&parts, around).map(|item| item.columns.clone())
+        let item = self.item(&parts, around)?;
+        self.may_copy(item.columns.columns.len()).then(|| item.columns.clone())
     }
 
     /// The row source that `t` or `schema.t` names, the innermost first.
@@ -193,6 +194,9 @@ impl Resolver<'_> {
     /// A bare name. `open`: it may also be something that only the server knows.
     pub fn bare(&mut self, ident: &Ident, around: &Around, mut open: bool) {
         let name = folded(ident);
+        if !self.may_look_at(around.width()) {
+            return;
+        }
         for level in around.levels.iter().rev() {
             match level.bare(&name) {
                 Meaning::Column(column) => return self.read(column),
@@ -231,6 +235,9 @@ impl Resolver<'_> {
         let before: Vec<&Ident> = before.iter().collect();
         let Some(item) = self.item(&before, around) else { return };
         let name = folded(last);
+        if !self.may_look_at(item.columns.columns.len()) {
+            return;
+        }
         let found: Vec<&Column> = item.columns.named(&name).collect();
         match found.as_slice() {
             [column] => self.read(column),

@@ -48,7 +48,13 @@ impl Resolver<'_> {
                 level.items.push(FromItem { bare: false, ..FromItem::new(folded(alias), columns) });
             }
             JoinConstraint::Natural => {
+                if !self.may_copy(width(&level.items[first..])) {
+                    return;
+                }
                 let (left, right_columns) = (joined(&level.items[first..right]), joined(&level.items[right..]));
+                if !self.may_look_at(left.columns.len().saturating_mul(right_columns.columns.len())) {
+                    return;
+                }
                 if left.open || right_columns.open {
                     // Any of them may be one that the other side has, too.
                     self.read_all(&left);
@@ -64,6 +70,9 @@ impl Resolver<'_> {
 
     fn using(&mut self, names: &[ObjectName], first: usize, right: usize, level: &mut Level) -> Columns {
         let names: Vec<Ident> = names.iter().filter_map(last).map(|ident| Ident { value: folded(&ident), ..ident }).collect();
+        if !self.may_copy(width(&level.items[first..])) {
+            return Columns::open();
+        }
         let (left, right) = (joined(&level.items[first..right]), joined(&level.items[right..]));
         for ident in &names {
             let has = |columns: &Columns| columns.open || columns.named(&ident.value).next().is_some();
@@ -165,6 +174,9 @@ impl Resolver<'_> {
 
     /// A join that has a name stands for what it joins.
     fn named_join(&mut self, alias: &TableAlias, first: usize, level: &mut Level) {
+        if !self.may_copy(width(&level.items[first..])) {
+            return;
+        }
         let columns = joined(&level.items[first..]);
         for item in &mut level.items[first..] {
             (item.named, item.bare) = (false, false);
@@ -198,7 +210,8 @@ impl Resolver<'_> {
         if schema.is_none()
             && let Some((_, columns)) = around.ctes.iter().rev().find(|(known, _)| *known == name)
         {
-            return FromItem::new(name, columns.clone());
+            let columns = if self.may_copy(columns.columns.len()) { columns.clone() } else { Columns::open() };
+            return FromItem::new(name, columns);
         }
         match self.names.find(schema.as_deref(), &name) {
             Ok(table) => {
@@ -206,6 +219,9 @@ impl Resolver<'_> {
                     self.unqualified(ident, &table.name.schema);
                 }
                 self.found.reads.add_table(&table.name);
+                if !self.may_copy(table.contract.columns.len()) {
+                    return FromItem::new(name, Columns::open());
+                }
                 let column = |column: &crate::schema::ColumnContract| Column {
                     name: column.name.clone(),
                     sources: vec![(table.name.clone(), column.name.clone())],
@@ -224,6 +240,11 @@ impl Resolver<'_> {
 
 fn last(name: &ObjectName) -> Option<Ident> {
     name.0.last().and_then(|part| part.as_ident()).cloned()
+}
+
+/// How many columns they have.
+fn width(items: &[FromItem]) -> usize {
+    items.iter().map(|item| item.columns.columns.len()).sum()
 }
 
 /// What bare names mean in row sources that are joined.

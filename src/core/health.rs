@@ -36,6 +36,8 @@ pub struct Observed {
     pub drifted: bool,
     /// Curated content is not what the live build holds of it.
     pub curated_changed: bool,
+    /// Some of it does not fit the schema, and was left out of the live build.
+    pub curated_left_out: bool,
     /// None of the tables that it takes in is there now, so that it cannot be built.
     pub without_tables: bool,
     /// Preferred tables that the live snapshot does not have.
@@ -65,11 +67,13 @@ pub struct Calls {
     pub options: String,
     /// Indexes curated content.
     pub curated: String,
+    /// Says what is wrong with it.
+    pub validate: String,
 }
 
 /// Problems and warnings end with the call that mends them. Warnings do not change the status.
 pub fn judge(observed: &Observed, calls: &Calls) -> Verdict {
-    let Calls { index, schemas, options, curated } = calls;
+    let Calls { index, schemas, options, curated, validate } = calls;
     let (status, problem) = if !observed.live && !observed.others_live {
         (Status::Missing, Some("no build is live in the current namespace"))
     } else if !observed.live {
@@ -98,6 +102,9 @@ pub fn judge(observed: &Observed, calls: &Calls) -> Verdict {
     if observed.curated_changed {
         warnings.push(format!("curated content has changed since it was indexed: SELECT {curated};"));
     }
+    if observed.curated_left_out {
+        warnings.push(format!("curated content does not fit the schema and is left out: SELECT * FROM {validate};"));
+    }
     for table in &observed.preferred_missing {
         warnings.push(format!("preferred table {table} is not in the live snapshot: SELECT {options};"));
     }
@@ -121,7 +128,7 @@ mod tests {
     }
 
     fn calls() -> Calls {
-        Calls { index: "i()".into(), schemas: "s()".into(), options: "o()".into(), curated: "c()".into() }
+        Calls { index: "i()".into(), schemas: "s()".into(), options: "o()".into(), curated: "c()".into(), validate: "v()".into() }
     }
 
     fn status(observed: Observed) -> Status {

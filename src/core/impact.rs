@@ -5,6 +5,7 @@ use crate::diff::Diff;
 use crate::name::TableName;
 use crate::reads::{self, Names, Reads, column_key};
 use crate::statement;
+use crate::validate;
 use std::collections::BTreeSet;
 
 /// A piece of content and what it reads.
@@ -39,8 +40,14 @@ pub fn reasons(reader: &Reader, diff: &Diff, now: &Names) -> Vec<String> {
     if let Some(found) = resolve(reader, now) {
         reasons.extend(found.ambiguous.columns().into_iter().map(|column| format!("may read {column}")));
         // An unqualified name that another schema of the path has now, too.
-        let others = found.reads.0.keys().filter(|table| !reader.reads.0.contains_key(table) && diff.tables_added.contains(table));
+        let others = found.reads.0.keys().filter(|table| !reader.reads.0.contains_key(table));
         reasons.extend(others.map(|table| format!("may read {table}")));
+        // A name of an outer query that an inner table has now, too.
+        if let Some(new) = reads::captured(reader.reads, &found.named) {
+            let known = |column: &TableName| reader.reads.0.contains_key(column);
+            let new = Reads(new.0.into_iter().filter(|(table, _)| known(table)).collect());
+            reasons.extend(new.columns().into_iter().map(|column| format!("may read {column}")));
+        }
     }
     reasons.into_iter().collect()
 }
@@ -52,7 +59,7 @@ fn resolve(reader: &Reader, now: &Names) -> Option<reads::Found> {
             Some(reads::resolve(&query.sql, &statement, now))
         }
         Sql::Metric(metric) => {
-            let table = reader.reads.0.keys().next()?;
+            let table = validate::table(&metric.table, now).ok()?;
             reads::resolve_expression(&metric.expression, table, now).ok().map(|(_, found)| found)
         }
     }
@@ -104,5 +111,8 @@ mod tests {
             now.tables.push(table);
         };
         assert_eq!(told(sql, shadow), ["may read other.customers"]);
+        let inner = "SELECT email FROM customers WHERE EXISTS (SELECT 1 FROM orders WHERE email = 'x')";
+        assert_eq!(told(inner, add), ["may read shop.orders.email"]);
+        assert_eq!(told("SELECT * FROM orders", add), [""; 0], "a star reads what there is");
     }
 }

@@ -35,9 +35,20 @@ pub fn quote_identifier(name: &str) -> String {
 /// A text as a message quotes it: whole where it could be a name, else its beginning.
 pub fn shown(text: &str) -> Cow<'_, str> {
     const MOST: usize = 64;
-    match text.char_indices().nth(MOST) {
+    let shown = match text.char_indices().nth(MOST) {
         None => Cow::Borrowed(text),
         Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
+    };
+    // A message ends at a null character.
+    if shown.contains('\0') { Cow::Owned(shown.replace('\0', "\\0")) } else { shown }
+}
+
+/// A message of somebody else's, of which a reader sees the beginning.
+pub fn cut(message: &str) -> Cow<'_, str> {
+    const MOST: usize = 300;
+    match message.char_indices().nth(MOST) {
+        None => Cow::Borrowed(message),
+        Some((end, _)) => Cow::Owned(format!("{}…", &message[..end])),
     }
 }
 
@@ -168,6 +179,7 @@ mod tests {
     fn shows_the_beginning_of_what_is_no_name() {
         assert_eq!(shown("naïve"), "naïve");
         assert_eq!(shown(&"é".repeat(64)), "é".repeat(64));
+        assert_eq!(shown("a\0b"), "a\\0b");
         assert_eq!(shown(&"é".repeat(65)), format!("{}…", "é".repeat(64)));
     }
 

@@ -14,7 +14,7 @@ pub enum ParamType {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a param: type, default, min, max, choices, example")]
 pub struct Param {
     #[serde(rename = "type")]
     pub param_type: ParamType,
@@ -173,6 +173,8 @@ pub fn literal(param_type: ParamType, value: &Value) -> String {
         (_, Value::String(text)) => quote(text),
         (_, Value::Number(number)) => {
             let text = match number.as_i64() {
+                // A whole number of type float stays one in a division, too.
+                Some(number) if param_type == ParamType::Float => format!("{number}.0"),
                 Some(number) => number.to_string(),
                 // With a point or an exponent, so that it stays what it is.
                 None => format!("{:?}", number.as_f64().unwrap_or_default()),
@@ -267,7 +269,7 @@ mod tests {
             (ParamType::Int, json!(-7), "(-7)"),
             (ParamType::Float, json!(1e300), "1e300"),
             (ParamType::Float, json!(-0.5), "(-0.5)"),
-            (ParamType::Float, json!(2), "2"),
+            (ParamType::Float, json!(2), "2.0"),
             (ParamType::String, json!("O'Neill"), "'O''Neill'"),
             (ParamType::String, json!("\\'; DROP"), "E'\\\\''; DROP'"),
             (ParamType::Date, json!("2012-01-31"), "DATE '2012-01-31'"),

@@ -1,9 +1,11 @@
 //! Where params stand: `:name` in SQL, `{name}` in a phrasing.
 
 use sqlparser::dialect::PostgreSqlDialect;
-use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer, Whitespace};
 use std::collections::BTreeSet;
+
+/// Comments that a statement may have.
+const COMMENTS: usize = 500;
 
 /// A param's place in SQL, in bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,6 +24,10 @@ pub struct Tokens {
 
 /// `Err` says where the SQL cannot be taken apart, or would be in another way by Postgres.
 pub fn tokens(sql: &str) -> Result<Tokens, String> {
+    // Taking nested ones apart takes time with the square of their number.
+    if sql.matches("/*").count() > COMMENTS {
+        return Err(format!("it has more than {COMMENTS} comments"));
+    }
     let found = Tokenizer::new(&PostgreSqlDialect {}, sql).tokenize_with_location().map_err(|error| error.to_string())?;
     let places = Places::of(sql);
     if let Some((line, what)) = differs(sql, &found, &places) {
@@ -38,7 +44,7 @@ pub fn tokens(sql: &str) -> Result<Tokens, String> {
             },
             _ => None,
         };
-        let start = places.byte(token.span.start);
+        let start = if name.is_some() { places.byte(token.span.start) } else { 0 };
         match name {
             // After a word it is the bound of a slice: `a[1:n]`.
             Some((name, end)) if !sql[..start].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':') => {
@@ -68,6 +74,10 @@ pub fn replace(sql: &str, placeholders: &[Placeholder], inserts: &[(usize, Strin
     let mut from = 0;
     for (start, end, new) in edits {
         text.push_str(&sql[from..start]);
+        // `u&:name` would become `u&'…'`, which is another way to write a text.
+        if end > start && text.ends_with('&') {
+            text.push(' ');
+        }
         text.push_str(&new);
         from = end;
     }
@@ -163,9 +173,10 @@ pub fn says_something(tokens: &[TokenWithSpan]) -> bool {
     tokens.iter().any(|token| !matches!(token.token, Token::Whitespace(_) | Token::SemiColon | Token::EOF))
 }
 
-/// Whether an unquoted word is a keyword of the parser's; for names that are made up.
-pub fn is_keyword(word: &str) -> bool {
-    !matches!(Token::make_word(word, None), Token::Word(word) if word.keyword == Keyword::NoKeyword)
+/// Whether a text in plain quotes has a backslash.
+pub fn has_plain_backslash(sql: &str) -> bool {
+    let found = Tokenizer::new(&PostgreSqlDialect {}, sql).tokenize().unwrap_or_default();
+    found.iter().any(|token| matches!(token, Token::SingleQuotedString(text) if text.contains('\\')))
 }
 
 /// The names in braces, each once. A brace that closes no name stands for itself.

@@ -88,7 +88,7 @@ fn words(question: &str) -> Vec<Word<'_>> {
             let raw = &after[..end];
             words.push(Word { text: raw.to_lowercase(), raw, quoted: true, used: false });
             rest = &after[end + close.len_utf8()..];
-        } else if first.is_alphanumeric() || (first == '-' && after.starts_with(|c: char| c.is_ascii_digit())) {
+        } else if first.is_alphanumeric() || (matches!(first, '-' | '.') && after.starts_with(|c: char| c.is_ascii_digit())) {
             let end = after
                 .char_indices()
                 .find(|(at, c)| !(c.is_alphanumeric() || (joins(*c) && after[at + c.len_utf8()..].starts_with(char::is_alphanumeric))))
@@ -287,6 +287,7 @@ mod tests {
         let found = proposed(&query, "don't know 2012-02-30 'n'");
         assert_eq!(found[2], ("since".into(), json!(null), "missing"));
         assert_eq!(found[3].1, "n");
+        assert_eq!(proposed(&query, "above .5")[1].1, 0.5);
     }
 
     #[test]

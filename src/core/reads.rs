@@ -6,7 +6,8 @@ use crate::resolve::Resolver;
 use crate::schema::{Schema, Table};
 use crate::statement::{self, Statement};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::rc::Rc;
 
 /// The tables that a statement reads, and the columns of each. One of which it reads only how many rows there are
 /// has none.
@@ -56,22 +57,46 @@ pub fn column_key(table: &TableName, column: &str) -> String {
 }
 
 /// What a statement can name: the tables of a schema, unqualified ones through `path`.
+#[derive(Clone)]
 pub struct Names<'a> {
     /// The datasource's schemas, in the order in which they are looked through.
     pub path: &'a [String],
-    tables: BTreeMap<&'a TableName, &'a Table>,
+    tables: Rc<BTreeMap<&'a TableName, &'a Table>>,
+    /// Tables that have more columns than the schema says.
+    wider: Rc<HashSet<TableName>>,
+    /// What the statement read when it was written down: its names go on meaning that.
+    before: Option<&'a Reads>,
 }
 
 impl<'a> Names<'a> {
     pub fn new(path: &'a [String], schema: &'a Schema) -> Self {
-        Self { path, tables: schema.tables.iter().map(|table| (&table.name, table)).collect() }
+        let tables = schema.tables.iter().map(|table| (&table.name, table)).collect();
+        Self { path, tables: Rc::new(tables), wider: Rc::default(), before: None }
+    }
+
+    /// With tables that have columns which the schema leaves out: all columns of one cannot be read.
+    pub fn with_wider(self, wider: HashSet<TableName>) -> Self {
+        Self { wider: Rc::new(wider), ..self }
+    }
+
+    /// For a statement that was found to read this before.
+    pub fn reading(&self, before: Option<&'a Reads>) -> Self {
+        Self { before, ..self.clone() }
+    }
+
+    pub fn is_wider(&self, table: &TableName) -> bool {
+        self.wider.contains(table)
     }
 
     /// The table that a name means; `Err` says that there is none, with near ones.
     pub fn find(&self, schema: Option<&str>, name: &str) -> Result<&'a Table, String> {
         let found = match schema {
             Some(schema) => self.tables.get(&TableName::new(schema, name)),
-            None => self.path.iter().find_map(|schema| self.tables.get(&TableName::new(schema, name))),
+            None => {
+                let before = self.before.into_iter().flat_map(|reads| reads.0.keys()).filter(|table| table.name == name);
+                let known = before.filter_map(|table| self.tables.get(table)).min_by_key(|table| self.place(&table.name.schema));
+                known.or_else(|| self.path.iter().find_map(|schema| self.tables.get(&TableName::new(schema, name))))
+            }
         };
         found.copied().ok_or_else(|| {
             let wanted = schema.map_or_else(|| name.to_owned(), |schema| format!("{schema}.{name}"));
@@ -84,6 +109,11 @@ impl<'a> Names<'a> {
         })
     }
 
+    /// Where on the path a schema is; one that is not on it comes last.
+    fn place(&self, schema: &str) -> usize {
+        self.path.iter().position(|known| known == schema).unwrap_or(usize::MAX)
+    }
+
     pub fn table(&self, name: &TableName) -> Option<&'a Table> {
         self.tables.get(name).copied()
     }
@@ -91,6 +121,17 @@ impl<'a> Names<'a> {
     pub fn tables(&self) -> impl Iterator<Item = &'a TableName> + Clone {
         self.tables.keys().copied()
     }
+}
+
+/// What the names of a statement read now (`named`) and did not read `before`: since its text is the same, they have come
+/// to mean something else. A star that has more columns is none of that.
+pub fn captured(before: &Reads, named: &Reads) -> Option<Reads> {
+    let mut new = Reads::default();
+    for (table, columns) in &named.0 {
+        let known = before.0.get(table);
+        columns.iter().filter(|column| !known.is_some_and(|known| known.contains(*column))).for_each(|column| new.add(table, column));
+    }
+    (!new.0.is_empty()).then_some(new)
 }
 
 /// ` (near it: a, b)`.
@@ -102,6 +143,8 @@ pub fn perhaps(near: &[&str]) -> String {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Found {
     pub reads: Reads,
+    /// Those of the columns that a name reads, or a join by shared columns, not a star or a whole row.
+    pub named: Reads,
     /// Unqualified names of tables: the byte before which the schema belongs, and the schema.
     pub unqualified: Vec<(usize, String)>,
     /// Names that cannot be resolved, with their places.

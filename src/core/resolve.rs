@@ -9,18 +9,25 @@ use crate::reads::{Found, Names};
 use crate::statement::folded;
 use sqlparser::ast::{
     Distinct, Expr, GroupByExpr, GroupByWithModifier, Ident, LimitClause, ObjectName, OrderBy, OrderByExpr, OrderByKind, Query, Select,
-    SelectItem, SelectItemQualifiedWildcardKind, SetExpr, TableAlias, Visit, With,
+    SelectItem, SelectItemQualifiedWildcardKind, SetExpr, TableAlias, Value, Visit, With,
 };
 use sqlparser::tokenizer::Span;
 use std::rc::Rc;
 
 /// So many problems are told.
 const PROBLEMS: usize = 50;
+/// The columns that a query may give, as the server limits them.
+const WIDEST: usize = 1664;
+/// The work that a statement may make, in columns that are looked at: tenths of a second.
+const WORK: usize = 20_000_000;
+/// What a column that is copied counts for.
+const COPIED: usize = 20;
 
 pub struct Resolver<'a> {
     pub found: Found,
     pub names: &'a Names<'a>,
     places: Places<'a>,
+    work: usize,
 }
 
 /// Common table expressions, the nearest last.
@@ -51,6 +58,11 @@ impl<'l> Around<'l> {
         Around { levels, ctes: Rc::clone(&self.ctes) }
     }
 
+    /// How many columns are seen.
+    pub fn width(&self) -> usize {
+        self.levels.iter().flat_map(Seen::items).map(|item| 1 + item.columns.columns.len()).sum()
+    }
+
     fn add(&mut self, name: String, columns: Columns) {
         Rc::make_mut(&mut self.ctes).push((name, columns));
     }
@@ -65,7 +77,27 @@ struct Recursive {
 
 impl<'a> Resolver<'a> {
     pub fn new(sql: &'a str, names: &'a Names<'a>) -> Self {
-        Self { found: Found::default(), names, places: Places::of(sql) }
+        Self { found: Found::default(), names, places: Places::of(sql), work: 0 }
+    }
+
+    /// Notes that so many columns are copied; false where it is too much.
+    pub fn may_copy(&mut self, columns: usize) -> bool {
+        self.may_look_at(columns.saturating_mul(COPIED))
+    }
+
+    /// Notes that so many columns are looked at; false where it is too much, which is then a problem.
+    pub fn may_look_at(&mut self, columns: usize) -> bool {
+        self.work = self.work.saturating_add(columns);
+        let enough = self.work <= WORK;
+        if !enough {
+            self.problem(Span::empty(), "it names too many columns to be looked through");
+        }
+        enough
+    }
+
+    /// Whether enough has been found wrong to stop.
+    fn is_over(&self) -> bool {
+        self.work > WORK || self.found.problems.len() >= PROBLEMS
     }
 
     pub fn statement(&mut self, query: &Query) {
@@ -90,6 +122,9 @@ impl<'a> Resolver<'a> {
 
     /// Resolves a query; gives the columns that it has for whoever reads it.
     pub fn query(&mut self, query: &Query, around: &Around) -> Columns {
+        if self.is_over() {
+            return Columns::open();
+        }
         self.ordered(query, query.order_by.as_ref(), around, None)
     }
 
@@ -248,6 +283,12 @@ impl<'a> Resolver<'a> {
         while let Expr::Nested(inner) = bare {
             bare = inner;
         }
+        if let Expr::Value(value) = bare
+            && matches!(value.value, Value::Placeholder(_))
+        {
+            // As a literal it would be a place in the select list.
+            self.problem(value.span, "a param cannot say what to group or to order by");
+        }
         let (Expr::Identifier(ident), Some(level)) = (bare, around.levels.last()) else { return self.visit(expression, around) };
         let name = folded(ident);
         let column = matches!(level.bare(&name), Meaning::Column(_) | Meaning::Ambiguous(_));
@@ -313,20 +354,36 @@ impl<'a> Resolver<'a> {
 
     fn add_all(&mut self, columns: &Columns, output: &mut Columns) {
         self.read_all(columns);
-        output.extend(columns.clone().computed());
+        if output.columns.len() + columns.columns.len() > WIDEST {
+            self.problem(Span::empty(), format!("a query has at most {WIDEST} columns"));
+            output.open = true;
+        } else if self.may_copy(columns.columns.len()) {
+            output.extend(columns.clone().computed());
+        }
     }
 
     pub fn read_all(&mut self, columns: &Columns) {
-        columns.columns.iter().for_each(|column| self.read(column));
+        let tables = columns.columns.iter().flat_map(|column| &column.sources).map(|(table, _)| table);
+        if let Some(wider) = tables.clone().find(|table| self.names.is_wider(table)) {
+            let what = format!("all columns of {wider} are more than the datasource takes in: name those that are meant");
+            self.problem(Span::empty(), what);
+        }
+        for (table, name) in columns.columns.iter().flat_map(|column| &column.sources) {
+            self.found.reads.add(table, name);
+        }
     }
 
     pub fn read(&mut self, column: &Column) {
         for (table, name) in &column.sources {
             self.found.reads.add(table, name);
+            self.found.named.add(table, name);
         }
     }
 
     pub fn visit(&mut self, part: &impl Visit, around: &Around) {
+        if self.is_over() {
+            return;
+        }
         crate::expression::Expressions::new(self, around).each(part);
     }
 }

@@ -1,7 +1,7 @@
 //! Whether curated content is right, judged against a schema: everything but what only the server knows.
 
 use crate::curated::{Content, Item, Metric, Term, VerifiedQuery};
-use crate::name::{TableName, find_table_or_bare, shown};
+use crate::name::{TableName, cut, find_table_or_bare, shown};
 use crate::near::near_names;
 use crate::param::ParamType;
 use crate::placeholder;
@@ -37,6 +37,8 @@ impl Problem {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Checked {
     pub reads: Reads,
+    /// Those of its columns that names read: see [`reads::Found::named`].
+    pub named: Reads,
     /// With the schema before every table and `$1`, `$2`, … for the params.
     pub sql: String,
     /// Their types, in that order.
@@ -57,7 +59,7 @@ pub enum SqlType {
 /// A verified query's id.
 pub fn is_id(id: &str) -> bool {
     let mut bytes = id.bytes();
-    id.len() <= 200
+    id.len() <= LONGEST_NAME
         && bytes.next().is_some_and(|first| first.is_ascii_lowercase())
         && bytes.all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
 }
@@ -68,6 +70,9 @@ fn is_param_name(name: &str) -> bool {
         && bytes.next().is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
         && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
+
+/// The longest name of a piece, in bytes.
+const LONGEST_NAME: usize = 200;
 
 /// Problems of one item as they are found.
 struct Found {
@@ -82,6 +87,13 @@ impl Found {
 
     fn add(&mut self, place: impl Into<String>, message: impl Into<String>) {
         self.problems.push(Problem { item: self.item.clone(), place: place.into(), message: message.into() });
+    }
+
+    fn name(&mut self, place: &str, name: &str) {
+        self.text(place, name);
+        if name.len() > LONGEST_NAME {
+            self.add(place, format!("it is longer than {LONGEST_NAME} bytes"));
+        }
     }
 
     fn text(&mut self, place: &str, text: &str) {
@@ -158,16 +170,31 @@ pub fn verified_query(query: &VerifiedQuery, names: &Names) -> Result<Checked, V
             for name in known.difference(&used) {
                 found.add("sql", format!("it does not have :{}, which is among the params", shown(name)));
             }
+            let texts = query.params.values().any(|param| param.param_type == ParamType::String);
+            if texts && placeholder::has_plain_backslash(&query.sql) {
+                found.add("sql", "a text with a backslash must be written as E'…' or $$…$$ beside a string param: in plain quotes its end depends on standard_conforming_strings");
+            }
             let resolved = reads::resolve(&query.sql, &statement, names);
             for problem in &resolved.problems {
                 found.add("sql", problem);
             }
             let number = |name: &str| query.params.keys().position(|known| known == name).map_or(0, |at| at + 1);
             let sql = reads::qualify(&query.sql, &resolved, &statement, |name| format!("${}", number(name)));
-            Checked { reads: resolved.reads, sql, types: query.params.values().map(sql_type).collect() }
+            Checked { reads: resolved.reads, named: resolved.named, sql, types: query.params.values().map(sql_type).collect() }
         }
     };
     found.or(checked)
+}
+
+/// That a query's names have come to mean something else than when it was written down.
+pub fn captured(query: &VerifiedQuery, before: &Reads, checked: &Checked) -> Option<Problem> {
+    let new = reads::captured(before, &checked.named)?;
+    let what = new.columns().join(", ");
+    Some(Problem {
+        item: Item::VerifiedQuery(query.id.clone()),
+        place: "sql".to_owned(),
+        message: format!("its names mean other columns than when it was written down, {}; qualify them and write it down again", cut(&what)),
+    })
 }
 
 fn sql_type(param: &crate::param::Param) -> SqlType {
@@ -183,7 +210,7 @@ fn sql_type(param: &crate::param::Param) -> SqlType {
 /// Also gives the table that the metric is of.
 pub fn metric(metric: &Metric, names: &Names) -> Result<(TableName, Checked), Vec<Problem>> {
     let mut found = Found::new(Item::Metric(metric.name.clone()));
-    found.text("name", &metric.name);
+    found.name("name", &metric.name);
     if metric.description.as_ref().is_some_and(|text| text.contains('\0')) {
         found.add("description", "it holds a null character");
     }
@@ -203,7 +230,7 @@ pub fn metric(metric: &Metric, names: &Names) -> Result<(TableName, Checked), Ve
                     found.add("expression", problem);
                 }
                 let sql = placeholder::replace(&sql, &[], &resolved.unqualified, str::to_owned);
-                Checked { reads: resolved.reads, sql, types: Vec::new() }
+                Checked { reads: resolved.reads, named: resolved.named, sql, types: Vec::new() }
             }
         },
     };
@@ -216,7 +243,7 @@ pub fn metric(metric: &Metric, names: &Names) -> Result<(TableName, Checked), Ve
 /// Also gives the tables that the term is about.
 pub fn term(term: &Term, names: &Names) -> Result<Vec<TableName>, Vec<Problem>> {
     let mut found = Found::new(Item::Term(term.term.clone()));
-    found.text("term", &term.term);
+    found.name("term", &term.term);
     found.text("definition", &term.definition);
     for synonym in &term.synonyms {
         found.text("synonyms", synonym);
@@ -234,7 +261,7 @@ pub fn term(term: &Term, names: &Names) -> Result<Vec<TableName>, Vec<Problem>> 
 }
 
 /// A table by its relation key, or by a bare name that the path or nothing else makes ambiguous.
-fn table<'a>(wanted: &str, names: &Names<'a>) -> Result<&'a TableName, String> {
+pub fn table<'a>(wanted: &str, names: &Names<'a>) -> Result<&'a TableName, String> {
     let on_path = || match crate::name::parse_identifiers(wanted).as_deref() {
         Some([name]) => names.find(None, name).ok().map(|table| &table.name),
         _ => None,
@@ -289,6 +316,8 @@ mod tests {
             (json!({"id": "a", "questions": ["x"], "sql": "SELECT 1; SELECT 2"}), "verified query \"a\": sql: there are 2 statements"),
             (json!({"id": "a", "questions": ["x"], "sql": "SELECT id\nFROM orders\nWHERE stat = 1"}), "verified query \"a\": sql, line 3: column \"stat\" does not exist (near it: state)"),
             (json!({"id": "a", "questions": ["x"], "sql": "SELECT id FROM order_s"}), "verified query \"a\": sql, line 1: table \"order_s\" does not exist (near it: orders)"),
+            (json!({"id": "a", "questions": ["{n}"], "params": {"n": {"type": "string"}}, "sql": "SELECT '\\' || :n"}), "verified query \"a\": sql: a text with a backslash"),
+            (json!({"id": "a", "questions": ["{n}"], "params": {"n": {"type": "int"}}, "sql": "SELECT id FROM orders ORDER BY :n"}), "verified query \"a\": sql, line 1: a param cannot say"),
             (json!({"id": "a", "questions": ["{n}"], "params": {"n": {"type": "int", "default": "x"}}, "sql": "SELECT :n"}), "verified query \"a\": params.n: default must be a whole number"),
         ] {
             let found = problems(query);

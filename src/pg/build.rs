@@ -3,10 +3,11 @@
 use super::datasource::Datasource;
 use super::error::{Error, Result, register_options, register_schemas};
 use super::{
-    catalogue, curated, ddl, description, document, drift, entry, namespace, notify, profile, query, relation, retention, settings,
-    snapshot,
+    catalogue, curated, curated_check, ddl, description, document, drift, entry, interrupt, namespace, notify, profile, query,
+    relation, retention, settings, snapshot,
 };
 use nl2sql_core::chunk::{self, About, Chunk, Cutter};
+use nl2sql_core::curated::Item;
 use nl2sql_core::curated_chunk;
 use nl2sql_core::description::describe;
 use nl2sql_core::issue::Issue;
@@ -16,7 +17,8 @@ use nl2sql_core::scope::Scope;
 use pgrx::JsonB;
 use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
-use std::collections::BTreeMap;
+use nl2sql_core::validate::Problem;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What came of building.
 pub struct Outcome {
@@ -52,12 +54,13 @@ pub fn build(datasource: &Datasource) -> Result<Outcome> {
     let schema_version = snapshot::store(name, &schema)?;
     let about = described(datasource)?;
     let mut chunks = chunk::chunks(&about, &schema_version, &schema);
-    let content = curated::load(name)?.content;
+    let curated::Stored { content, reads, .. } = curated::load(name)?;
     let cutter = Cutter { datasource: name, schema_version: &schema_version, quote_values: about.quote_values };
-    let cut = curated_chunk::cut(&cutter, &content, &Names::new(&datasource.schemas, &schema));
+    let names = Names::new(&datasource.schemas, &schema).with_wider(curated_check::wider(datasource)?);
+    let cut = curated_chunk::cut(&cutter, &content, &reads, &names, &mut interrupt::check);
     curated::note_reads(name, &cut.reads)?;
     chunks.extend(cut.chunks);
-    issues.extend(cut.problems.iter().map(|problem| Issue::curated(problem.to_string())));
+    issues.extend(left_out(name, &cut.problems));
     let curated_hash = content.hash();
     let counts = counts(&chunks);
     let hashes = entry::hashes(&chunks);
@@ -147,6 +150,18 @@ fn no_tables(datasource: &Datasource) -> Error {
     } else {
         error.hint(format!("Create tables, then run: SELECT {};", super::error::call("nl2sql_index", name)))
     }
+}
+
+/// That some of the curated content is left out. Who may build need not be one who may see it: it is not named.
+pub fn left_out(name: &str, problems: &[Problem]) -> Option<Issue> {
+    let pieces: BTreeSet<&Item> = problems.iter().map(|problem| &problem.item).collect();
+    let what = match pieces.len() {
+        0 => return None,
+        1 => "a piece of curated content does not fit the schema, and is".to_owned(),
+        count => format!("{count} pieces of curated content do not fit the schema, and are"),
+    };
+    let call = super::error::call("nl2sql_curated_validate", name);
+    Some(Issue::curated(format!("{what} left out: SELECT * FROM {call};")))
 }
 
 /// Entries by chunk type.

@@ -3,7 +3,7 @@
 use super::error::{Error, Result};
 use super::{identity, privilege, query, snapshot};
 use nl2sql_core::access::Access;
-use nl2sql_core::curated::{Content, Item, Metric, Term, VerifiedQuery, item_hash};
+use nl2sql_core::curated::{Content, Item, Metric, Term, VerifiedQuery};
 use nl2sql_core::name::TableName;
 use nl2sql_core::reads::Reads;
 use pgrx::JsonB;
@@ -212,16 +212,24 @@ pub fn note_reads(datasource: &str, reads: &[(Item, Reads)]) -> Result<()> {
     Ok(())
 }
 
-/// Whether the content that exists for the current user differs from what the live build holds of it.
-pub fn changed(datasource: &str, namespace: &str) -> Result<bool> {
-    let Some(live) = identity::as_owner(|| super::build::live_build(datasource, namespace))? else { return Ok(false) };
-    if privilege::bypasses_row_security() {
-        return Ok(identity::as_owner(|| load(datasource))?.content.hash() != live.curated_hash);
-    }
+/// How the content that exists for the current user is to what the live build holds of it.
+#[derive(Default)]
+pub struct Indexed {
+    /// It differs.
+    pub changed: bool,
+    /// The build left some of it out.
+    pub left_out: bool,
+}
+
+pub fn indexed(datasource: &str, namespace: &str) -> Result<Indexed> {
+    let Some(live) = identity::as_owner(|| super::build::live_build(datasource, namespace))? else {
+        return Ok(Indexed::default());
+    };
+    let stored = load_visible(datasource)?;
     let built_at = query::read_one("SELECT built_at FROM nl2sql.build WHERE id = $1", &[live.build.into()], |row| {
         row.must::<TimestampWithTimeZone>(1)
     })?;
-    let indexed: BTreeMap<Item, Option<String>> = query::read(INDEXED, &[namespace.into(), live.build.into()], |row| {
+    let held: BTreeMap<Item, Option<String>> = query::read(INDEXED, &[namespace.into(), live.build.into()], |row| {
         let name: String = row.must(2)?;
         let item = match row.must::<String>(1)?.as_str() {
             "curated.verified_query" => Item::VerifiedQuery(name),
@@ -232,19 +240,15 @@ pub fn changed(datasource: &str, namespace: &str) -> Result<bool> {
     })?
     .into_iter()
     .collect();
-    let stored = load_visible(datasource)?;
-    let content = &stored.content;
-    let hashes: BTreeMap<Item, String> = content
-        .verified_queries
-        .iter()
-        .map(|query| (Item::VerifiedQuery(query.id.clone()), item_hash(query)))
-        .chain(content.metrics.iter().map(|metric| (Item::Metric(metric.name.clone()), item_hash(metric))))
-        .chain(content.glossary.iter().map(|term| (Item::Term(term.term.clone()), item_hash(term))))
-        .collect();
-    let gone = indexed.iter().any(|(item, hash)| hashes.get(item) != hash.as_ref());
-    // What the build left out, since it does not fit the schema, has not changed since.
-    let new = hashes.keys().any(|item| !indexed.contains_key(item) && stored.changed.get(item).copied() > built_at);
-    Ok(gone || new)
+    let hashes = stored.content.hashes();
+    // What is not in the build came after it, or was left out.
+    let missing = || hashes.keys().filter(|item| !held.contains_key(item));
+    let new = missing().any(|item| stored.changed.get(item).copied() > built_at);
+    let gone = held.iter().any(|(item, hash)| hashes.get(item) != hash.as_ref());
+    // The hash of all is for who may see all.
+    let differs = privilege::bypasses_row_security() && stored.content.hash() != live.curated_hash;
+    let changed = new || gone || differs;
+    Ok(Indexed { changed, left_out: !changed && missing().next().is_some() })
 }
 
 /// 42501: the name is taken by what the current user may not read.

@@ -3,7 +3,7 @@
 use super::build::{self, Outcome};
 use super::datasource::Datasource;
 use super::error::{Error, Result};
-use super::{curated, entry, namespace, notify, query, relation, snapshot};
+use super::{curated, curated_check, entry, interrupt, namespace, notify, query, relation, snapshot};
 use nl2sql_core::chunk::{ChunkType, Cutter};
 use nl2sql_core::curated_chunk;
 use nl2sql_core::issue::Issue;
@@ -18,15 +18,15 @@ pub fn build(datasource: &Datasource) -> Result<Outcome> {
     let Some(live) = build::live_build(name, &namespace)? else { return Err(Error::not_indexed(name, &namespace)) };
     let schema_version = live.schema_version;
     let schema = snapshot::load(name, &schema_version)?;
-    let content = curated::load(name)?.content;
+    let curated::Stored { content, reads, .. } = curated::load(name)?;
     let cutter = Cutter { datasource: name, schema_version: &schema_version, quote_values: false };
-    let cut = curated_chunk::cut(&cutter, &content, &Names::new(&datasource.schemas, &schema));
+    let names = Names::new(&datasource.schemas, &schema).with_wider(curated_check::wider(datasource)?);
+    let cut = curated_chunk::cut(&cutter, &content, &reads, &names, &mut interrupt::check);
     curated::note_reads(name, &cut.reads)?;
     let chunks = cut.chunks;
     let curated_hash = content.hash();
     let hashes = entry::hashes(&chunks);
-    let curated_issues = cut.problems.iter().map(|problem| Issue::curated(problem.to_string()));
-    let issues: Vec<Issue> = schema_issues(live.build)?.into_iter().chain(curated_issues).collect();
+    let issues: Vec<Issue> = schema_issues(live.build)?.into_iter().chain(build::left_out(name, &cut.problems)).collect();
     let mut counts = build::counts(&chunks);
     if live.curated_hash == curated_hash
         && entry::holds(&namespace, live.build, &chunks, &hashes, Some(&ChunkType::CURATED))?

@@ -2,16 +2,19 @@
 
 use super::datasource::Datasource;
 use super::error::{Error, Result};
-use super::{interrupt, namespace, prepare, snapshot};
+use super::{catalogue, identity, interrupt, namespace, prepare, snapshot};
 use nl2sql_core::curated::{Content, Item};
-use nl2sql_core::name::shown;
+use nl2sql_core::name::{TableName, cut, shown};
 use nl2sql_core::reads::{Names, Reads};
 use nl2sql_core::schema::Schema;
+use nl2sql_core::scope::Scope;
 use nl2sql_core::validate::{self, Checked, Problem};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Problems that an error lists.
 const LISTED: usize = 20;
+/// Bytes of its DETAIL.
+const DETAIL: usize = 1200;
 
 /// What is right, with what it reads, and what is not.
 #[derive(Default)]
@@ -27,14 +30,32 @@ pub fn live_schema(name: &str) -> Result<Schema> {
     snapshot::load_visible(name, &version)
 }
 
-/// Checks content as the current user, for whom `schema` is what there is.
-pub fn check(datasource: &Datasource, content: &Content, schema: &Schema) -> Result<Verdict> {
-    let names = Names::new(&datasource.schemas, schema);
+/// Tables of which an option leaves columns out, so that a star reads more than the datasource has.
+pub fn wider(datasource: &Datasource) -> Result<HashSet<TableName>> {
+    if datasource.options.exclude_columns.is_empty() {
+        return Ok(HashSet::new());
+    }
+    let scope = Scope::new(&datasource.options)?;
+    let catalogue = identity::as_owner(|| catalogue::structure(&datasource.schemas))?;
+    let tables: HashMap<u32, TableName> = catalogue.tables.iter().map(|table| (table.oid, table.table_name())).collect();
+    let columns = catalogue.columns.iter().filter_map(|column| Some((tables.get(&column.table)?, column.name.as_str())));
+    Ok(columns.filter(|(table, column)| scope.excludes_column(table, column)).map(|(table, _)| table.clone()).collect())
+}
+
+/// Checks content as the current user, for whom `schema` is what there is. `before`: what the pieces read when they
+/// were written down, which their names go on meaning; where they do not, it is a problem.
+pub fn check(datasource: &Datasource, content: &Content, schema: &Schema, before: &BTreeMap<Item, Reads>) -> Result<Verdict> {
+    let names = Names::new(&datasource.schemas, schema).with_wider(wider(datasource)?);
     let mut verdict = Verdict { problems: validate::repeated(content), ..Verdict::default() };
     for query in &content.verified_queries {
         interrupt::check();
         let item = Item::VerifiedQuery(query.id.clone());
-        verdict.add(item, "sql", validate::verified_query(query, &names), datasource)?;
+        let before = before.get(&item);
+        let checked = validate::verified_query(query, &names.reading(before));
+        if let (Ok(checked), Some(before)) = (&checked, before) {
+            verdict.problems.extend(validate::captured(query, before, checked));
+        }
+        verdict.add(item, "sql", checked, datasource)?;
     }
     for metric in &content.metrics {
         interrupt::check();
@@ -78,9 +99,15 @@ impl Verdict {
     /// 22023 that names every problem, where there is one.
     pub fn refuse(&self, name: &str) -> Result<()> {
         let Some(first) = self.problems.first() else { return Ok(()) };
-        let error = Error::invalid(format!("curated content of datasource \"{}\" is not valid: {first}", shown(name)));
-        let others: Vec<String> = self.problems.iter().skip(1).take(LISTED).map(Problem::to_string).collect();
-        let error = match self.problems.len().saturating_sub(1 + LISTED) {
+        let error = Error::invalid(format!("curated content of datasource \"{}\" is not valid: {}", shown(name), cut(&first.to_string())));
+        let others: Vec<String> = self.problems.iter().skip(1).take(LISTED).map(|problem| cut(&problem.to_string()).into_owned()).collect();
+        let mut length = 0;
+        let listed = others.iter().take_while(|problem| {
+            length += problem.len();
+            length < DETAIL
+        });
+        let others: Vec<String> = listed.cloned().collect();
+        let error = match self.problems.len() - 1 - others.len() {
             _ if others.is_empty() => error,
             0 => error.detail(others.join("\n")),
             more => error.detail(format!("{}\nand {more} more", others.join("\n"))),

@@ -1,7 +1,9 @@
 //! Asking the server about a statement: it is parsed and analysed as PREPARE does it, and never planned or run.
 
 use super::error::{Error, Result};
+use super::gather::Memory;
 use super::{query, subtransaction};
+use nl2sql_core::name::cut;
 use nl2sql_core::validate::SqlType;
 use pgrx::pg_sys;
 use pgrx::prelude::*;
@@ -12,6 +14,8 @@ use std::ffi::{CStr, CString};
 pub fn objection(sql: &str, types: &[SqlType], path: &[String]) -> Result<Option<String>> {
     let search_path = search_path(path)?;
     let text = CString::new(sql).map_err(|_| Error::invalid("a statement holds a null character"))?;
+    // What the analysis allocates goes with it: a document may have thousands of statements.
+    let _scratch = Scratch::enter();
     match subtransaction::attempt_undone(|| {
         set(c"search_path", &search_path);
         // As the tokens were read.
@@ -20,9 +24,34 @@ pub fn objection(sql: &str, types: &[SqlType], path: &[String]) -> Result<Option
     }) {
         Ok(objection) => Ok(objection),
         Err(error) => Ok(Some(match error.detail {
-            Some(detail) => format!("{} ({})", error.message, detail.trim_end_matches('.')),
-            None => error.message,
+            Some(detail) => format!("{} ({})", cut(&error.message), cut(detail.trim_end_matches('.'))),
+            None => cut(&error.message).into_owned(),
         })),
+    }
+}
+
+/// A memory context of its own, until it goes out of scope.
+struct Scratch {
+    memory: Memory,
+    outer: pg_sys::MemoryContext,
+}
+
+impl Scratch {
+    fn enter() -> Self {
+        let memory = Memory::new();
+        // SAFETY: the context was made just now; the one before is put back when this goes out of scope.
+        let outer = unsafe { pg_sys::MemoryContextSwitchTo(memory.0) };
+        Self { memory, outer }
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // SAFETY: nothing that was allocated in it is in use any more: what is given back is Rust's.
+        unsafe {
+            pg_sys::MemoryContextSwitchTo(self.outer);
+            pg_sys::MemoryContextDelete(self.memory.0);
+        }
     }
 }
 

@@ -67,6 +67,7 @@ fn registrations_come_back_and_indexes_are_rebuilt() {
     client.batch_execute(REGISTERED).expect("two datasources");
     text(&mut client, "SELECT count(*) FROM nl2sql_index()");
     client.batch_execute(CURATED).expect("curated content");
+    client.batch_execute("SELECT nl2sql_index('ledger', curated_only => true)").expect("indexed");
     let dumped = dump(&database, &[]);
     let script = String::from_utf8_lossy(&dumped);
     assert!(script.contains("CREATE EXTENSION IF NOT EXISTS nl2sql"));

@@ -111,3 +111,19 @@ fn what_must_be_refused() {
     });
     all_right(&entries, wrong.collect());
 }
+
+/// Statements that grow without end are refused before they do.
+#[test]
+fn what_would_grow_is_refused() {
+    let doubling: String = (1..60).map(|n| format!(", c{n} AS (SELECT * FROM c{0} a, c{0} b)", n - 1)).collect();
+    let wide = format!("WITH c0 AS (SELECT * FROM films){doubling} SELECT count(*) FROM c59");
+    let joined: String = (1..60).map(|n| format!(", c{n} AS (SELECT * FROM c{0} a JOIN c{0} b USING (code))", n - 1)).collect();
+    let joined = format!("WITH c0 AS (SELECT * FROM films){joined} SELECT count(*) FROM c59");
+    let columns: Vec<String> = (0..1600).map(|n| format!("1 a{n}")).collect();
+    let many = format!("WITH c AS (SELECT {}) SELECT 1 FROM {}", columns.join(","), vec!["c"; 2500].join(","));
+    let names = format!("WITH c AS (SELECT {}) SELECT {} FROM c a, c b, c d, c e", columns.join(","), vec!["x"; 4000].join(","));
+    for sql in [wide, joined, many, names] {
+        let refusal = found(&sql, &schema()).unwrap_err();
+        assert!(refusal.contains("at most 1664 columns") || refusal.contains("too many columns"), "{refusal:.300}");
+    }
+}

@@ -63,7 +63,7 @@ SELECT * FROM nl2sql_mmr('ships', types => '{schema.table,NULL}');
 \echo :LAST_ERROR_SQLSTATE
 
 -- What a later release brings.
-SELECT * FROM nl2sql_index('harbour', curated_only => true);
+SELECT * FROM nl2sql_index('harbour', enrich => true);
 \echo :LAST_ERROR_SQLSTATE
 SELECT nl2sql_register('harbour', options => '{"server": "elsewhere"}');
 \echo :LAST_ERROR_SQLSTATE
