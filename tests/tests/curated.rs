@@ -213,11 +213,9 @@ fn nothing_is_written_where_something_is_wrong() {
         ("{".into(), "the document cannot be read"),
         ("datasources: {chinook: {verified_queries: [{id: q, questions: [x], sql: 'SELECT 1', params: {n: {type: integer}}}]}}".into(), "line 1"),
     ] {
-        // A right part beside it is not written either.
         let found = refused(&mut client, &document);
         assert_eq!(found.code().code(), "22023", "{document}: {found}");
         assert!(found.message().contains(words), "{document}: {found}");
-        assert!(document.contains('[') && !found.message().contains("panic"));
     }
     for (document, code) in [("datasources: {chinok: {}}", "42704"), ("", "22023"), ("x: 1", "22023")] {
         assert_eq!(refused(&mut client, document).code().code(), code, "{document}");
