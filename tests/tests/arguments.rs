@@ -356,3 +356,42 @@ fn names_of_datasources() {
     assert_eq!(count(&mut session.client, "nl2sql_versions('bare')"), "0");
     assert_eq!(count(&mut session.client, "nl2sql_health(NULL)"), "4");
 }
+
+#[test]
+fn curated_content() {
+    let database = Database::demo();
+    let mut session = Session::new(&database);
+    session.refuse([
+        ("SELECT * FROM nl2sql_match(NULL)", NULL, "question must not be null", ""),
+        ("SELECT * FROM nl2sql_match(' ')", INVALID, "question must not be empty", ""),
+        ("SELECT * FROM nl2sql_match('x', k => 0)", INVALID, "k must be at least 1, not 0", ""),
+        ("SELECT * FROM nl2sql_match('x', k => NULL)", NULL, "k must not be null", ""),
+        ("SELECT * FROM nl2sql_match('x', datasources => '{}')", INVALID, "datasources must not be empty", "NULL"),
+        ("SELECT * FROM nl2sql_match('x', datasources => '{NULL}')", NULL, "an element of datasources", ""),
+        ("SELECT * FROM nl2sql_match('x', datasources => '{chinok}')", UNKNOWN, "\"chinok\" does not exist", "chinook"),
+        ("SELECT nl2sql_bind(NULL, 'x')", NULL, "datasource must not be null", ""),
+        ("SELECT nl2sql_bind('chinook', NULL)", NULL, "query_id must not be null", ""),
+        ("SELECT nl2sql_bind('chinok', 'x')", UNKNOWN, "\"chinok\" does not exist", "chinook"),
+        ("SELECT nl2sql_bind('chinook', repeat('x', 1000000))", UNKNOWN, "verified query \"xxx", ""),
+        ("SELECT * FROM nl2sql_curated_import(NULL)", NULL, "document must not be null", ""),
+        ("SELECT * FROM nl2sql_curated_import('x', NULL)", NULL, "replace must not be null", ""),
+        ("SELECT * FROM nl2sql_curated_import('')", INVALID, "document must not be empty", ""),
+        ("SELECT * FROM nl2sql_curated_import('x')", INVALID, "the document cannot be read", "nl2sql_curated_export"),
+        ("SELECT * FROM nl2sql_curated_import('datasources: {chinok: {}}')", UNKNOWN, "\"chinok\" does not exist", "chinook"),
+        ("SELECT nl2sql_curated_export('')", INVALID, "datasource must not be empty", ""),
+        ("SELECT nl2sql_curated_export('chinok')", UNKNOWN, "does not exist", "chinook"),
+        ("SELECT * FROM nl2sql_curated_validate('chinok')", UNKNOWN, "does not exist", "chinook"),
+        ("SELECT nl2sql_verified_query(NULL, 'q', '{x}', 'SELECT 1')", NULL, "datasource must not be null", ""),
+        ("SELECT nl2sql_verified_query('chinook', 'q', NULL, 'SELECT 1')", NULL, "questions must not be null", ""),
+        ("SELECT nl2sql_verified_query('chinook', 'q', '{NULL}', 'SELECT 1')", NULL, "an element of questions", ""),
+        ("SELECT nl2sql_verified_query('chinook', 'q', '{x}', NULL)", NULL, "sql must not be null", ""),
+        ("SELECT nl2sql_verified_query('chinook', 'q', '{x}', '')", INVALID, "there is no statement", "nl2sql_index"),
+        ("SELECT nl2sql_verified_query('chinook', 'q', '{x}', 'SELECT 1', params => '[]')", INVALID, "params cannot be read", "\"type\""),
+        ("SELECT nl2sql_verified_query('chinook', 'q', '{x}', 'SELECT 1', params => '{\"n\": {\"type\": \"bigint\"}}')", INVALID, "params cannot be read", ""),
+        ("SELECT nl2sql_remove_verified_query('chinook', NULL)", NULL, "id must not be null", ""),
+        ("SELECT nl2sql_remove_verified_query('chinok', 'q')", UNKNOWN, "does not exist", "chinook"),
+        ("SELECT * FROM nl2sql_suggest_queries('chinok')", UNKNOWN, "does not exist", "chinook"),
+    ]);
+    assert_eq!(count(&mut session.client, "nl2sql_match('x')"), "0");
+    assert_eq!(count(&mut session.client, "nl2sql_curated_import('datasources: {}')"), "0");
+}

@@ -63,7 +63,7 @@ fn a_drift_is_seen_checked_stored_and_told() {
     assert_eq!(checked[0]["status"], "drifted");
     assert_eq!(checked[0]["live_version"], before.as_str());
     assert_eq!(parts(&checked[0]["diff"]), changed());
-    assert_eq!(checked[0]["impact"], json!({"verified_queries": [], "preferred_tables": ["gone"]}));
+    assert_eq!(checked[0]["impact"], json!({"verified_queries": [], "metrics": [], "preferred_tables": ["gone"]}));
     let diff = json(&mut client, &format!("nl2sql_diff('s', '{before}')"));
     assert_eq!((parts(&diff), &diff["to_version"]), (changed(), &Value::Null));
     let warnings = text(&mut client, "SELECT array_to_string(warnings, E'\\n') FROM nl2sql_health('s')").unwrap();

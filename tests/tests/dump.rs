@@ -23,7 +23,7 @@ const CURATED: &str = r#"SELECT nl2sql_curated_import($doc$
         verified_queries:
         - {id: rich, questions: ["Who has more than {sum}?"], params: {sum: {type: float, default: 0.5}}, sql: "SELECT number FROM account WHERE number > :sum"}
         metrics: [{name: accounts, expression: count(*), table: account}]
-        glossary: [{term: "a "term"", definition: "東京", synonyms: [it's], tables: [account]}]
+        glossary: [{term: 'a "term"', definition: "東京", synonyms: ["it's"], tables: [account]}]
     $doc$)"#;
 
 /// What users wrote: everything of a registration, also its number.

@@ -218,7 +218,13 @@ fn indexed(change: &str, datasources: &[&str], vectors: Option<&str>) -> Databas
         client.batch_execute(CURATED).expect("curated content");
         client.batch_execute("SELECT nl2sql_index(curated_only => true)").expect("an index");
     }
-    client.batch_execute("DELETE FROM nl2sql.entry WHERE build = 0").expect("vectors deleted");
+    // Whether a build was replaced depends on whether anything curated was written down.
+    client
+        .batch_execute(
+            "DELETE FROM nl2sql.entry WHERE build NOT IN (SELECT build FROM nl2sql.pointer);
+             DELETE FROM nl2sql.build WHERE id NOT IN (SELECT build FROM nl2sql.pointer)",
+        )
+        .expect("vectors and replaced builds deleted");
     database
 }
 
@@ -234,7 +240,7 @@ fn everything() -> MutexGuard<'static, Database> {
 /// The answers of an index that never held what `drops` drops. Of the tables in `partly` only some
 /// columns are left, and so no entry of their own.
 fn never_held(all: &Database, drops: &str, partly: &[&str], datasources: &[&str], afterwards: &str) -> Vec<String> {
-    const VECTORS: &str = "SELECT json_object_agg(encode(text_hash, 'hex'), embedding::text) FROM nl2sql.entry";
+    const VECTORS: &str = "SELECT json_object_agg(encode(text_hash, 'hex'), embedding::text) FROM (SELECT DISTINCT ON (text_hash) * FROM nl2sql.entry) e";
     let vectors = text(&mut all.connect(), VECTORS);
     let database = indexed(&format!("DROP TABLE clinic.secret_trial; {drops}"), datasources, vectors.as_deref());
     let mut client = database.connect();
@@ -317,8 +323,10 @@ fn each_right_taken_away_takes_away_what_it_showed() {
         }
         let (mut got, mut want) = (ask_all(&mut session, &prepared), want.to_vec());
         if case == "bypasses row security" {
-            // All of the index exists for such a role, but it may not read the tables' own rows.
-            for at in (0..QUERIES.len()).filter(|at| QUERIES[*at].contains("nl2sql_lookup")) {
+            // All of the index exists for such a role, but it may not read the tables' own rows, nor has the server
+            // analyse SQL over them.
+            let asks_the_server = |query: &str| query.contains("nl2sql_lookup") || query.contains("nl2sql_curated_validate");
+            for at in (0..QUERIES.len()).filter(|at| asks_the_server(QUERIES[*at])) {
                 got[at].clear();
                 want[at].clear();
             }
