@@ -5,6 +5,8 @@
 mod all;
 #[path = "durability/crash.rs"]
 mod crash;
+#[path = "durability/curated.rs"]
+mod curated;
 #[path = "durability/interrupt.rs"]
 mod interrupt;
 #[path = "durability/retention.rs"]

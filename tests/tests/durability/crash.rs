@@ -10,7 +10,7 @@ use std::process::Command;
 const SETTINGS: [&str; 1] = ["synchronous_commit=on"];
 
 /// Connects again as soon as recovery lets it.
-fn reconnect(cluster: &Cluster, database: &str) -> Client {
+pub fn reconnect(cluster: &Cluster, database: &str) -> Client {
     loop {
         if let Ok(client) = Config::new().host_path(cluster.dir()).user("postgres").dbname(database).connect(NoTls) {
             return client;
