@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Every function that reads, and the tables and views that a user reads.
-const READS: [&str; 16] = [
+const READS: [&str; 22] = [
     "SELECT nl2sql_embed('which rose blooms first?')",
     "SELECT * FROM nl2sql_mmr('which rose blooms first?', k => 5)",
     "SELECT * FROM nl2sql_mmr('balance', types => '{schema.column}', datasources => '{ledger}')",
@@ -25,9 +25,15 @@ const READS: [&str; 16] = [
     "SELECT * FROM nl2sql.pointer ORDER BY datasource",
     "SELECT * FROM nl2sql.build ORDER BY id",
     "SELECT * FROM nl2sql.relation ORDER BY id",
+    "SELECT * FROM nl2sql_match('what is on account 7?')",
+    "SELECT nl2sql_bind('ledger', 'one', '{\"n\": 7}')",
+    "SELECT nl2sql_curated_export()",
+    "SELECT count(*) FROM nl2sql_curated_validate()",
+    "SELECT * FROM nl2sql_check()",
+    "SELECT nl2sql_schema_prompt('ledger', 'what is the balance?')",
 ];
 
-const WRITES: [&str; 7] = [
+const WRITES: [&str; 11] = [
     "SELECT * FROM nl2sql_index()",
     "SELECT * FROM nl2sql_index('ledger')",
     "SELECT * FROM nl2sql_index('unregistered')",
@@ -35,6 +41,10 @@ const WRITES: [&str; 7] = [
     "SELECT nl2sql_unregister('ledger')",
     "SELECT nl2sql_unregister('nothing')",
     "SELECT * FROM nl2sql_prune()",
+    "SELECT * FROM nl2sql_index('ledger', curated_only => true)",
+    "SELECT * FROM nl2sql_curated_import('datasources: {}')",
+    "SELECT nl2sql_verified_query('ledger', 'two', '{two?}', 'SELECT 2')",
+    "SELECT nl2sql_remove_verified_query('ledger', 'one')",
 ];
 
 const SCHEMAS: &str = "
@@ -44,7 +54,10 @@ const SCHEMAS: &str = "
     CREATE SCHEMA unregistered; CREATE TABLE unregistered.nothing (number int);
     SELECT nl2sql_register('ledger', sample_questions => '{what is the balance?}');
     SELECT nl2sql_register('garden', description => 'roses and their seasons');
-    SELECT nl2sql_index()";
+    SELECT nl2sql_index();
+    SELECT nl2sql_verified_query('ledger', 'one', ARRAY['what is on account {n}?'], 'SELECT balance FROM account WHERE number = :n',
+        params => '{\"n\": {\"type\": \"int\"}}');
+    SELECT nl2sql_index('ledger', curated_only => true)";
 
 fn read_all(client: &mut Client) -> Vec<Value> {
     READS.iter().map(|sql| rows(client, sql)).collect()
