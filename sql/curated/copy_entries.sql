@@ -5,4 +5,3 @@ SELECT e.namespace, $3, e.id, e.type, e.datasource, e.relation, e.columns, e.ref
        e.referred_outside, e.text, e.text_hash, e.metadata, e.embedding
 FROM nl2sql.entry e
 WHERE e.namespace = $1 AND e.build = $2 AND e.type NOT IN ('curated.verified_query', 'schema.metric', 'curated.term')
-RETURNING type

@@ -18,9 +18,10 @@ fn bind(datasource: Option<&str>, query_id: Option<&str>, params: Option<JsonbTe
     let id = argument::required("query_id", query_id)?;
     let given = params.map(|params| params.parse("params")).transpose()?.unwrap_or(Value::Null);
     datasource::check_known(name)?;
-    let stored = curated::load_visible(name)?;
-    let Some(query) = stored.content.verified_queries.iter().find(|query| query.id == id) else {
-        return Err(Error::unknown("verified query", id, stored.content.verified_queries.iter().map(|query| query.id.as_str())));
+    let stored = curated::visible_queries(name, vec![id.to_owned()])?;
+    let Some(query) = stored.content.verified_queries.first() else {
+        let known = curated::load_visible(name)?.content.verified_queries;
+        return Err(Error::unknown("verified query", id, known.iter().map(|query| query.id.as_str())));
     };
     let Some(registered) = identity::as_owner(|| datasource::load(name))? else {
         return Err(datasource::unknown(name, &[]));

@@ -1,8 +1,8 @@
 //! `nl2sql_check`.
 
+use crate::pg::datasource::{self, Datasource};
 use crate::pg::error::{OrRaise, Result};
-use crate::pg::datasource::Datasource;
-use crate::pg::{argument, curated, datasource, drift, identity, interrupt, namespace, preferred, snapshot, subtransaction};
+use crate::pg::{curated, drift, identity, interrupt, namespace, preferred, snapshot, subtransaction};
 use nl2sql_core::curated::Item;
 use nl2sql_core::diff::{Diff, diff};
 use nl2sql_core::impact::{self, Reader, Sql};
@@ -40,16 +40,8 @@ fn nl2sql_check(
 }
 
 fn check(wanted: Option<&str>) -> Result<Vec<Row>> {
-    let names = match wanted {
-        None => datasource::names()?,
-        Some(name) => {
-            let name = argument::spoken("datasource", Some(name))?;
-            datasource::check_known(name)?;
-            vec![name.to_owned()]
-        }
-    };
     let namespace = namespace::current()?;
-    names.into_iter().map(|name| check_one(name, &namespace)).collect()
+    datasource::named(wanted)?.into_iter().map(|name| check_one(name, &namespace)).collect()
 }
 
 /// Each on its own: one that cannot be checked does not keep the others from it.

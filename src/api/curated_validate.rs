@@ -1,6 +1,5 @@
 //! `nl2sql_curated_validate`.
 
-use super::curated_export::named;
 use crate::pg::error::{OrRaise, Result, call};
 use crate::pg::{curated, curated_check, datasource, identity, namespace, snapshot};
 use nl2sql_core::curated::Item;
@@ -19,7 +18,7 @@ fn nl2sql_curated_validate(
 fn validate(wanted: Option<&str>) -> Result<Vec<Row>> {
     let namespace = namespace::current()?;
     let mut rows = Vec::new();
-    for name in named(wanted)? {
+    for name in datasource::named(wanted)? {
         let curated::Stored { content, reads, .. } = curated::load_visible(&name)?;
         if content.is_empty() {
             continue;

@@ -58,17 +58,16 @@ fn find(question: Option<&str>, datasources: TextArray, k: Option<i32>) -> Resul
     tracing::debug!(question, "match");
     let vector = embedder::embed_question(question)?;
     let types = [ChunkType::VerifiedQuery.name().to_owned()];
-    let fetch = i64::try_from(k).unwrap_or(i64::MAX).saturating_mul(PHRASINGS);
-    let mut contents: HashMap<String, Stored> = HashMap::new();
-    let mut found = HashSet::new();
-    let mut rows = Vec::new();
     // Where some have many phrasings, more is fetched until there are enough.
-    let mut fetch = fetch;
+    let mut fetch = i64::try_from(k).unwrap_or(i64::MAX).saturating_mul(PHRASINGS);
     let mut entries = search::nearest(&builds, &vector, Some(&types), None, fetch)?;
     while entries.len() as i64 == fetch && distinct(&entries) < k {
         fetch = fetch.saturating_mul(4);
         entries = search::nearest(&builds, &vector, Some(&types), None, fetch)?;
     }
+    let contents = contents(&entries)?;
+    let mut found = HashSet::new();
+    let mut rows = Vec::new();
     for near in entries {
         if rows.len() == k {
             break;
@@ -78,9 +77,6 @@ fn find(question: Option<&str>, datasources: TextArray, k: Option<i32>) -> Resul
         if !found.insert((near.datasource.clone(), id.clone())) {
             continue;
         }
-        if !contents.contains_key(&near.datasource) {
-            contents.insert(near.datasource.clone(), curated::load_visible(&near.datasource)?);
-        }
         // The build may hold one that has been removed since.
         let content = contents.get(&near.datasource).map(|stored| &stored.content);
         let Some(query) = content.and_then(|content| content.verified_queries.iter().find(|query| query.id == id)) else { continue };
@@ -88,6 +84,20 @@ fn find(question: Option<&str>, datasources: TextArray, k: Option<i32>) -> Resul
         rows.push((near.datasource, id, near.similarity, near.text, query.description.clone(), query.sql.clone(), params));
     }
     Ok(rows)
+}
+
+/// The verified queries that the entries are of, as they are now, by datasource.
+fn contents(entries: &[Near]) -> Result<HashMap<String, Stored>> {
+    let mut ids: HashMap<&str, HashSet<&str>> = HashMap::new();
+    for near in entries {
+        ids.entry(&near.datasource).or_default().extend(near.metadata["query_id"].as_str());
+    }
+    ids.into_iter()
+        .map(|(name, ids)| {
+            let ids = ids.into_iter().map(str::to_owned).collect();
+            Ok((name.to_owned(), curated::visible_queries(name, ids)?))
+        })
+        .collect()
 }
 
 /// How many verified queries the entries are of.

@@ -35,22 +35,26 @@ pub fn cut<'a>(
     let mut cut = Cut::default();
     for query in &content.verified_queries {
         tick();
-        let before = before.get(&Item::VerifiedQuery(query.id.clone()));
+        let item = Item::VerifiedQuery(query.id.clone());
+        let before = before.get(&item);
         let checked = validate::verified_query(query, &names.reading(before));
-        match checked.and_then(|checked| same(query, before, checked)) {
+        match checked.and_then(|checked| same(&item, before, checked)) {
             Ok(checked) => {
                 cut.chunks.extend(verified_query(cutter, query, &checked.reads));
-                cut.reads.push((Item::VerifiedQuery(query.id.clone()), checked.reads));
+                cut.reads.push((item, checked.reads));
             }
             Err(problems) => cut.problems.extend(problems),
         }
     }
     for metric in &content.metrics {
         tick();
-        match validate::metric(metric, names) {
+        let item = Item::Metric(metric.name.clone());
+        let before = before.get(&item);
+        let found = validate::metric(metric, &names.reading(before));
+        match found.and_then(|(table, checked)| Ok((table, same(&item, before, checked)?))) {
             Ok((table, checked)) => {
                 cut.chunks.push(self::metric(cutter, metric, &table, &checked.reads));
-                cut.reads.push((Item::Metric(metric.name.clone()), checked.reads));
+                cut.reads.push((item, checked.reads));
             }
             Err(problems) => cut.problems.extend(problems),
         }
@@ -64,9 +68,9 @@ pub fn cut<'a>(
     cut
 }
 
-/// The query as it was checked, where it reads what it read before.
-fn same(query: &VerifiedQuery, before: Option<&reads::Reads>, checked: Checked) -> Result<Checked, Vec<Problem>> {
-    match before.and_then(|before| validate::captured(query, before, &checked)) {
+/// The piece as it was checked, where it reads what it read before.
+fn same(item: &Item, before: Option<&reads::Reads>, checked: Checked) -> Result<Checked, Vec<Problem>> {
+    match before.and_then(|before| validate::captured(item, before, &checked)) {
         Some(problem) => Err(vec![problem]),
         None => Ok(checked),
     }

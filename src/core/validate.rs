@@ -26,6 +26,12 @@ impl fmt::Display for Problem {
 }
 
 impl Problem {
+    /// Of the SQL of a query, or the expression of a metric.
+    pub fn of_sql(item: Item, message: String) -> Self {
+        let place = if matches!(item, Item::Metric(_)) { "expression" } else { "sql" };
+        Self { item, place: place.to_owned(), message }
+    }
+
     /// Without the name of the item.
     pub fn told(&self) -> String {
         let between = if self.message.starts_with("line ") { ", " } else { ": " };
@@ -186,15 +192,13 @@ pub fn verified_query(query: &VerifiedQuery, names: &Names) -> Result<Checked, V
     found.or(checked)
 }
 
-/// That a query's names have come to mean something else than when it was written down.
-pub fn captured(query: &VerifiedQuery, before: &Reads, checked: &Checked) -> Option<Problem> {
+/// That the names of a query or a metric have come to mean something else than when it was written down.
+pub fn captured(item: &Item, before: &Reads, checked: &Checked) -> Option<Problem> {
     let new = reads::captured(before, &checked.named)?;
     let what = new.columns().join(", ");
-    Some(Problem {
-        item: Item::VerifiedQuery(query.id.clone()),
-        place: "sql".to_owned(),
-        message: format!("its names mean other columns than when it was written down, {}; qualify them and write it down again", cut(&what)),
-    })
+    let message =
+        format!("its names mean other columns than when it was written down, {}; qualify them and write it down again", cut(&what));
+    Some(Problem::of_sql(item.clone(), message))
 }
 
 fn sql_type(param: &crate::param::Param) -> SqlType {

@@ -14,10 +14,10 @@ use nl2sql_core::issue::Issue;
 use nl2sql_core::name::TableName;
 use nl2sql_core::reads::Names;
 use nl2sql_core::scope::Scope;
+use nl2sql_core::validate::Problem;
 use pgrx::JsonB;
 use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
-use nl2sql_core::validate::Problem;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What came of building.
@@ -58,7 +58,7 @@ pub fn build(datasource: &Datasource) -> Result<Outcome> {
     let cutter = Cutter { datasource: name, schema_version: &schema_version, quote_values: about.quote_values };
     let names = Names::new(&datasource.schemas, &schema).with_wider(curated_check::wider(datasource)?);
     let cut = curated_chunk::cut(&cutter, &content, &reads, &names, &mut interrupt::check);
-    curated::note_reads(name, &cut.reads)?;
+    curated::note_reads(name, &reads, &cut.reads)?;
     chunks.extend(cut.chunks);
     issues.extend(left_out(name, &cut.problems));
     let curated_hash = content.hash();
@@ -165,7 +165,7 @@ pub fn left_out(name: &str, problems: &[Problem]) -> Option<Issue> {
 }
 
 /// Entries by chunk type.
-pub fn counts(chunks: &[Chunk]) -> BTreeMap<&'static str, usize> {
+fn counts(chunks: &[Chunk]) -> BTreeMap<&'static str, usize> {
     let mut counts = BTreeMap::new();
     for chunk in chunks {
         *counts.entry(chunk.chunk_type.name()).or_insert(0) += 1;
@@ -177,15 +177,16 @@ pub fn counts(chunks: &[Chunk]) -> BTreeMap<&'static str, usize> {
 pub struct Live {
     pub build: i64,
     pub schema_version: String,
+    pub built_at: TimestampWithTimeZone,
     pub curated_hash: Option<String>,
 }
 
 /// For the extension's owner.
 pub fn live_build(name: &str, namespace: &str) -> Result<Option<Live>> {
     query::read_one(
-        "SELECT build, schema_version, curated_hash FROM nl2sql.pointer WHERE datasource = $1 AND namespace = $2",
+        "SELECT build, schema_version, built_at, curated_hash FROM nl2sql.pointer WHERE datasource = $1 AND namespace = $2",
         &[name.into(), namespace.into()],
-        |row| Ok(Live { build: row.must(1)?, schema_version: row.must(2)?, curated_hash: row.get(3)? }),
+        |row| Ok(Live { build: row.must(1)?, schema_version: row.must(2)?, built_at: row.must(3)?, curated_hash: row.get(4)? }),
     )
 }
 

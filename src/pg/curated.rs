@@ -31,16 +31,18 @@ impl Stored {
 
 /// All of a datasource. For the extension's owner.
 pub fn load(datasource: &str) -> Result<Stored> {
+    let mut stored = load_queries(datasource, None)?;
+    stored.load_others(datasource)?;
+    Ok(stored)
+}
+
+/// The verified queries of a datasource, those with these ids alone where given. For the extension's owner.
+fn load_queries(datasource: &str, ids: Option<Vec<String>>) -> Result<Stored> {
     let mut stored = Stored::default();
-    let mut note = |item: Item, row: &query::Row, at: usize| -> Result<()> {
-        stored.reads.insert(item.clone(), serde_json::from_value(row.must::<JsonB>(at)?.0)?);
-        stored.changed.insert(item, row.must(at + 1)?);
-        Ok(())
-    };
-    let verified_queries = query::read(
+    let queries = query::read(
         "SELECT id, description, questions, params, sql, reads, changed_at FROM nl2sql.verified_query
-         WHERE datasource = $1 ORDER BY id COLLATE \"C\"",
-        &[datasource.into()],
+         WHERE datasource = $1 AND ($2::text[] IS NULL OR id = ANY ($2)) ORDER BY id COLLATE \"C\"",
+        &[datasource.into(), ids.into()],
         |row| {
             let query = VerifiedQuery {
                 id: row.must(1)?,
@@ -49,38 +51,59 @@ pub fn load(datasource: &str) -> Result<Stored> {
                 params: serde_json::from_value(row.must::<JsonB>(4)?.0)?,
                 sql: row.must(5)?,
             };
-            note(Item::VerifiedQuery(query.id.clone()), &row, 6)?;
+            stored.note(Item::VerifiedQuery(query.id.clone()), &row, 6)?;
             Ok(query)
         },
     )?;
-    let metrics = query::read(
-        "SELECT name, description, expression, table_name, reads, changed_at FROM nl2sql.metric
-         WHERE datasource = $1 ORDER BY name COLLATE \"C\"",
-        &[datasource.into()],
-        |row| {
-            let metric =
-                Metric { name: row.must(1)?, description: row.get(2)?, expression: row.must(3)?, table: row.must(4)? };
-            note(Item::Metric(metric.name.clone()), &row, 5)?;
-            Ok(metric)
-        },
-    )?;
-    let glossary = query::read(
-        "SELECT term, definition, synonyms, tables, reads, changed_at FROM nl2sql.term
-         WHERE datasource = $1 ORDER BY term COLLATE \"C\"",
-        &[datasource.into()],
-        |row| {
-            let term = Term { term: row.must(1)?, definition: row.must(2)?, synonyms: row.must(3)?, tables: row.must(4)? };
-            note(Item::Term(term.term.clone()), &row, 5)?;
-            Ok(term)
-        },
-    )?;
-    stored.content = Content { verified_queries, metrics, glossary };
+    stored.content.verified_queries = queries;
     Ok(stored)
+}
+
+/// What exists of these verified queries for the current user.
+pub fn visible_queries(datasource: &str, ids: Vec<String>) -> Result<Stored> {
+    Ok(visible(identity::as_owner(|| load_queries(datasource, Some(ids)))?))
+}
+
+impl Stored {
+    fn note(&mut self, item: Item, row: &query::Row, at: usize) -> Result<()> {
+        self.reads.insert(item.clone(), serde_json::from_value(row.must::<JsonB>(at)?.0)?);
+        self.changed.insert(item, row.must(at + 1)?);
+        Ok(())
+    }
+
+    fn load_others(&mut self, datasource: &str) -> Result<()> {
+        let metrics = query::read(
+            "SELECT name, description, expression, table_name, reads, changed_at FROM nl2sql.metric
+             WHERE datasource = $1 ORDER BY name COLLATE \"C\"",
+            &[datasource.into()],
+            |row| {
+                let metric =
+                    Metric { name: row.must(1)?, description: row.get(2)?, expression: row.must(3)?, table: row.must(4)? };
+                self.note(Item::Metric(metric.name.clone()), &row, 5)?;
+                Ok(metric)
+            },
+        )?;
+        let glossary = query::read(
+            "SELECT term, definition, synonyms, tables, reads, changed_at FROM nl2sql.term
+             WHERE datasource = $1 ORDER BY term COLLATE \"C\"",
+            &[datasource.into()],
+            |row| {
+                let term = Term { term: row.must(1)?, definition: row.must(2)?, synonyms: row.must(3)?, tables: row.must(4)? };
+                self.note(Item::Term(term.term.clone()), &row, 5)?;
+                Ok(term)
+            },
+        )?;
+        (self.content.metrics, self.content.glossary) = (metrics, glossary);
+        Ok(())
+    }
 }
 
 /// What exists for the current user: that of which it may read all that it reads.
 pub fn load_visible(datasource: &str) -> Result<Stored> {
-    let mut stored = identity::as_owner(|| load(datasource))?;
+    Ok(visible(identity::as_owner(|| load(datasource))?))
+}
+
+fn visible(mut stored: Stored) -> Stored {
     let access = access(&stored);
     let reads = std::mem::take(&mut stored.reads);
     stored.reads = reads.into_iter().filter(|(_, reads)| access.reads(reads)).collect();
@@ -89,7 +112,7 @@ pub fn load_visible(datasource: &str) -> Result<Stored> {
     stored.content.metrics.retain(|metric| visible(Item::Metric(metric.name.clone())));
     stored.content.glossary.retain(|term| visible(Item::Term(term.term.clone())));
     stored.changed.retain(|item, _| stored.reads.contains_key(item));
-    Ok(stored)
+    stored
 }
 
 fn access(stored: &Stored) -> Access {
@@ -195,15 +218,15 @@ pub fn remove(datasource: &str, item: &Item) -> Result<()> {
     query::execute(statement, &[datasource.into(), name.as_str().into()])
 }
 
-/// Notes what the pieces read of the schema as it is now: a star reads other columns than before. For the extension's
-/// owner, who holds the lease.
-pub fn note_reads(datasource: &str, reads: &[(Item, Reads)]) -> Result<()> {
-    for (item, reads) in reads {
+/// Notes what the pieces read of the schema as it is now, where that is not what they read `before`: a star may read
+/// other columns. For the extension's owner, who holds the lease.
+pub fn note_reads(datasource: &str, before: &BTreeMap<Item, Reads>, now: &[(Item, Reads)]) -> Result<()> {
+    for (item, reads) in now.iter().filter(|(item, reads)| before.get(item) != Some(reads)) {
         let (statement, name) = match item {
             Item::VerifiedQuery(id) => {
-                ("UPDATE nl2sql.verified_query SET reads = $3 WHERE datasource = $1 AND id = $2 AND reads <> $3", id)
+                ("UPDATE nl2sql.verified_query SET reads = $3 WHERE datasource = $1 AND id = $2", id)
             }
-            Item::Metric(name) => ("UPDATE nl2sql.metric SET reads = $3 WHERE datasource = $1 AND name = $2 AND reads <> $3", name),
+            Item::Metric(name) => ("UPDATE nl2sql.metric SET reads = $3 WHERE datasource = $1 AND name = $2", name),
             Item::Term(_) => continue,
         };
         let args: [DatumWithOid; 3] = [datasource.into(), name.as_str().into(), JsonB(serde_json::to_value(reads)?).into()];
@@ -226,9 +249,9 @@ pub fn indexed(datasource: &str, namespace: &str) -> Result<Indexed> {
         return Ok(Indexed::default());
     };
     let stored = load_visible(datasource)?;
-    let built_at = query::read_one("SELECT built_at FROM nl2sql.build WHERE id = $1", &[live.build.into()], |row| {
-        row.must::<TimestampWithTimeZone>(1)
-    })?;
+    if stored.content.is_empty() && live.curated_hash.is_none() {
+        return Ok(Indexed::default());
+    }
     let held: BTreeMap<Item, Option<String>> = query::read(INDEXED, &[namespace.into(), live.build.into()], |row| {
         let name: String = row.must(2)?;
         let item = match row.must::<String>(1)?.as_str() {
@@ -243,7 +266,7 @@ pub fn indexed(datasource: &str, namespace: &str) -> Result<Indexed> {
     let hashes = stored.content.hashes();
     // What is not in the build came after it, or was left out.
     let missing = || hashes.keys().filter(|item| !held.contains_key(item));
-    let new = missing().any(|item| stored.changed.get(item).copied() > built_at);
+    let new = missing().any(|item| stored.changed.get(item).copied() > Some(live.built_at));
     let gone = held.iter().any(|(item, hash)| hashes.get(item) != hash.as_ref());
     // The hash of all is for who may see all.
     let differs = privilege::bypasses_row_security() && stored.content.hash() != live.curated_hash;

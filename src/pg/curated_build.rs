@@ -22,18 +22,16 @@ pub fn build(datasource: &Datasource) -> Result<Outcome> {
     let cutter = Cutter { datasource: name, schema_version: &schema_version, quote_values: false };
     let names = Names::new(&datasource.schemas, &schema).with_wider(curated_check::wider(datasource)?);
     let cut = curated_chunk::cut(&cutter, &content, &reads, &names, &mut interrupt::check);
-    curated::note_reads(name, &cut.reads)?;
+    curated::note_reads(name, &reads, &cut.reads)?;
     let chunks = cut.chunks;
     let curated_hash = content.hash();
     let hashes = entry::hashes(&chunks);
     let issues: Vec<Issue> = schema_issues(live.build)?.into_iter().chain(build::left_out(name, &cut.problems)).collect();
-    let mut counts = build::counts(&chunks);
     if live.curated_hash == curated_hash
         && entry::holds(&namespace, live.build, &chunks, &hashes, Some(&ChunkType::CURATED))?
     {
-        let kept = entry::types(&namespace, live.build)?;
-        let entries = kept.len();
-        kept.into_iter().filter(|kept| !ChunkType::CURATED.contains(kept)).for_each(|kept| *counts.entry(kept.name()).or_insert(0) += 1);
+        let counts = entry::counts(&namespace, live.build)?;
+        let entries = counts.values().sum();
         return Ok(Outcome {
             status: "unchanged",
             build: live.build,
@@ -47,10 +45,10 @@ pub fn build(datasource: &Datasource) -> Result<Outcome> {
     }
     let (vectors, embedded) = entry::vectors(&namespace, &chunks, &hashes)?;
     let build = build::begin(&namespace, name, &schema_version, &issues)?;
-    let copied = entry::copy(&namespace, live.build, build)?;
-    let entries = copied.len() + chunks.len();
-    copied.into_iter().for_each(|kept| *counts.entry(kept.name()).or_insert(0) += 1);
+    entry::copy(&namespace, live.build, build)?;
     entry::write(&namespace, build, &chunks, &hashes, &vectors, &relation::numbers(name)?)?;
+    let counts = entry::counts(&namespace, build)?;
+    let entries = counts.values().sum::<usize>();
     build::switch_pointer(name, &namespace, build, &schema_version, curated_hash.as_deref())?;
     notify::swapped(name, &namespace, build, &schema_version)?;
     build::retain_builds(name, &namespace, build, Some(live.build))?;

@@ -10,6 +10,7 @@ use nl2sql_core::schema::Schema;
 use nl2sql_core::scope::Scope;
 use nl2sql_core::validate::{self, Checked, Problem};
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ffi::CStr;
 
 /// Problems that an error lists.
 const LISTED: usize = 20;
@@ -47,23 +48,17 @@ pub fn wider(datasource: &Datasource) -> Result<HashSet<TableName>> {
 pub fn check(datasource: &Datasource, content: &Content, schema: &Schema, before: &BTreeMap<Item, Reads>) -> Result<Verdict> {
     let names = Names::new(&datasource.schemas, schema).with_wider(wider(datasource)?);
     let mut verdict = Verdict { problems: validate::repeated(content), ..Verdict::default() };
+    let search_path = prepare::search_path(&datasource.schemas)?;
     for query in &content.verified_queries {
-        interrupt::check();
         let item = Item::VerifiedQuery(query.id.clone());
         let before = before.get(&item);
-        let checked = validate::verified_query(query, &names.reading(before));
-        if let (Ok(checked), Some(before)) = (&checked, before) {
-            verdict.problems.extend(validate::captured(query, before, checked));
-        }
-        verdict.add(item, "sql", checked, datasource)?;
+        verdict.add(item, validate::verified_query(query, &names.reading(before)), before, &search_path)?;
     }
     for metric in &content.metrics {
-        interrupt::check();
-        let checked = validate::metric(metric, &names).map(|(table, mut checked)| {
-            checked.reads.add_table(&table);
-            checked
-        });
-        verdict.add(Item::Metric(metric.name.clone()), "expression", checked, datasource)?;
+        let item = Item::Metric(metric.name.clone());
+        let before = before.get(&item);
+        let checked = validate::metric(metric, &names.reading(before)).map(|(_, checked)| checked);
+        verdict.add(item, checked, before, &search_path)?;
     }
     for term in &content.glossary {
         match validate::term(term, &names) {
@@ -82,16 +77,19 @@ impl Verdict {
     fn add(
         &mut self,
         item: Item,
-        place: &str,
         checked: std::result::Result<Checked, Vec<Problem>>,
-        datasource: &Datasource,
+        before: Option<&Reads>,
+        search_path: &CStr,
     ) -> Result<()> {
-        match checked {
-            Err(problems) => self.problems.extend(problems),
-            Ok(checked) => match prepare::objection(&checked.sql, &checked.types, &datasource.schemas)? {
-                Some(message) => self.problems.push(Problem { item, place: place.to_owned(), message }),
-                None => drop(self.reads.insert(item, checked.reads)),
-            },
+        interrupt::check();
+        let checked = match checked {
+            Ok(checked) => checked,
+            Err(problems) => return Ok(self.problems.extend(problems)),
+        };
+        self.problems.extend(before.and_then(|before| validate::captured(&item, before, &checked)));
+        match prepare::objection(&checked.sql, &checked.types, search_path)? {
+            Some(message) => self.problems.push(Problem::of_sql(item, message)),
+            None => drop(self.reads.insert(item, checked.reads)),
         }
         Ok(())
     }

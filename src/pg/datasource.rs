@@ -33,6 +33,14 @@ pub fn names() -> Result<Vec<String>> {
     query::read("SELECT name FROM nl2sql.datasource ORDER BY name COLLATE \"C\"", &[], |row| row.must(1))
 }
 
+/// The datasource that a caller named, or all that exist for the current user.
+pub fn named(wanted: Option<&str>) -> Result<Vec<String>> {
+    let Some(name) = wanted else { return names() };
+    let name = argument::spoken("datasource", Some(name))?;
+    check_known(name)?;
+    Ok(vec![name.to_owned()])
+}
+
 /// Fails with 42704 where the datasource does not exist for the current user.
 pub fn check_known(name: &str) -> Result<()> {
     let known = names()?;

@@ -9,7 +9,7 @@ use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 const COPY: &str = include_str!("../../sql/curated/copy_entries.sql");
 const COPY_DOCUMENTS: &str = include_str!("../../sql/curated/copy_documents.sql");
@@ -160,19 +160,19 @@ fn several(reads: &Reads, numbers: &HashMap<TableName, i32>) -> ReadColumns {
     (Some(tables), Some(columns))
 }
 
-/// Copies the entries of a build that are not of curated content, with their documents; gives their types.
-pub fn copy(namespace: &str, from: i64, to: i64) -> Result<Vec<ChunkType>> {
-    let types = query::write(COPY, &[namespace.into(), from.into(), to.into()], |row| row.must::<String>(1))?;
-    query::execute(COPY_DOCUMENTS, &[from.into(), to.into()])?;
-    Ok(types.iter().filter_map(|name| ChunkType::from_name(name)).collect())
+/// Copies the entries of a build that are not of curated content, with their documents.
+pub fn copy(namespace: &str, from: i64, to: i64) -> Result<()> {
+    query::execute(COPY, &[namespace.into(), from.into(), to.into()])?;
+    query::execute(COPY_DOCUMENTS, &[from.into(), to.into()])
 }
 
-/// The type of every entry of a build.
-pub fn types(namespace: &str, build: i64) -> Result<Vec<ChunkType>> {
-    let types = query::read(
-        "SELECT type FROM nl2sql.entry WHERE namespace = $1 AND build = $2",
+/// The entries of a build by chunk type.
+pub fn counts(namespace: &str, build: i64) -> Result<BTreeMap<&'static str, usize>> {
+    let counts = query::read(
+        "SELECT type, count(*) FROM nl2sql.entry WHERE namespace = $1 AND build = $2 GROUP BY type",
         &[namespace.into(), build.into()],
-        |row| row.must::<String>(1),
+        |row| Ok((row.must::<String>(1)?, row.must::<i64>(2)?)),
     )?;
-    Ok(types.iter().filter_map(|name| ChunkType::from_name(name)).collect())
+    let known = |(name, count): (String, i64)| Some((ChunkType::from_name(&name)?.name(), usize::try_from(count).ok()?));
+    Ok(counts.into_iter().filter_map(known).collect())
 }

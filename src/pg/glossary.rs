@@ -46,33 +46,25 @@ impl Used {
     }
 }
 
-/// The terms that the question says, by themselves or by a synonym, and the metrics that it says or is nearer to than
-/// to any table (`nearest_table`, a cosine), as they exist for the current user.
+/// The terms that the question says, by themselves or by a synonym, and the metrics that it says, as they exist for the
+/// current user. With the similarity of the nearest table, a cosine, also the metrics that the question is nearer to;
+/// without it the question is not embedded.
 pub fn used(builds: &Builds, question: &str, nearest_table: Option<f64>) -> Result<Vec<Used>> {
-    let any = query::read_one(
-        "SELECT EXISTS (SELECT FROM nl2sql.entry WHERE namespace = $1 AND build = ANY ($2) AND type IN ('schema.metric', 'curated.term'))",
-        &[builds.namespace.as_str().into(), builds.numbers().into()],
-        |row| row.must::<bool>(1),
-    )?;
-    if any != Some(true) {
-        return Ok(Vec::new());
-    }
-    let question_vector = embedder::embed_question(question)?;
+    let question_vector = nearest_table.map(|_| embedder::embed_question(question)).transpose()?.map(vector::Vector);
     let found = query::read(
         &vector::qualify(USED)?,
-        &[vector::argument(&question_vector), builds.namespace.as_str().into(), builds.numbers().into()],
-        |row| Ok((row.must::<String>(1)?, row.must::<JsonB>(2)?.0, row.must::<f64>(3)?)),
+        &[question_vector.into(), builds.namespace.as_str().into(), builds.numbers().into()],
+        |row| Ok((row.must::<String>(1)?, row.must::<JsonB>(2)?.0, row.get::<f64>(3)?)),
     )?;
     let used = found.into_iter().filter_map(|(chunk_type, metadata, similarity)| {
         let said = |field: &str| metadata[field].as_str().is_some_and(|phrase| says(question, phrase));
         if chunk_type == "curated.term" {
-            let synonyms = metadata["synonyms"].as_array().into_iter().flatten().filter_map(Value::as_str);
-            let uses = said("term") || synonyms.into_iter().any(|synonym| says(question, synonym));
+            let mut synonyms = metadata["synonyms"].as_array().into_iter().flatten().filter_map(Value::as_str);
+            let uses = said("term") || synonyms.any(|synonym| says(question, synonym));
             return uses.then_some(Used::Term(metadata));
         }
         let named = metadata["name"].as_str().is_some_and(|name| says(question, &split_identifier(name)));
-        let near = nearest_table.is_some_and(|nearest| similarity > nearest);
-        (named || near).then_some(Used::Metric(metadata))
+        (named || similarity > nearest_table).then_some(Used::Metric(metadata))
     });
     Ok(used.collect())
 }

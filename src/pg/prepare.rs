@@ -2,24 +2,22 @@
 
 use super::error::{Error, Result};
 use super::gather::Memory;
-use super::{query, subtransaction};
+use super::{query, settings, subtransaction};
 use nl2sql_core::name::cut;
 use nl2sql_core::validate::SqlType;
 use pgrx::pg_sys;
 use pgrx::prelude::*;
 use std::ffi::{CStr, CString};
 
-/// What the server has against a statement with these params, as the current user, who looks functions and types up
-/// in `path` and then as its sessions do; `None`: nothing.
-pub fn objection(sql: &str, types: &[SqlType], path: &[String]) -> Result<Option<String>> {
-    let search_path = search_path(path)?;
+/// What the server has against a statement with these params, as the current user; `None`: nothing.
+pub fn objection(sql: &str, types: &[SqlType], search_path: &CStr) -> Result<Option<String>> {
     let text = CString::new(sql).map_err(|_| Error::invalid("a statement holds a null character"))?;
     // What the analysis allocates goes with it: a document may have thousands of statements.
     let _scratch = Scratch::enter();
     match subtransaction::attempt_undone(|| {
-        set(c"search_path", &search_path);
+        settings::set_local(c"search_path", search_path);
         // As the tokens were read.
-        set(c"standard_conforming_strings", c"on");
+        settings::set_local(c"standard_conforming_strings", c"on");
         analyse(&text, types)
     }) {
         Ok(objection) => Ok(objection),
@@ -55,30 +53,14 @@ impl Drop for Scratch {
     }
 }
 
-fn search_path(path: &[String]) -> Result<CString> {
+/// Where functions and types are looked up: in the datasource's schemas, then as the user's sessions do.
+pub fn search_path(path: &[String]) -> Result<CString> {
     let usual = query::read_one("SELECT reset_val FROM pg_settings WHERE name = 'search_path'", &[], |row| {
         row.get::<String>(1)
     })?;
     let mut names: Vec<String> = path.iter().map(spi::quote_identifier).collect();
     names.extend(usual.flatten().filter(|usual| !usual.trim().is_empty()));
     CString::new(names.join(", ")).map_err(|_| Error::invalid("a schema's name holds a null character"))
-}
-
-/// Until the subtransaction is rolled back.
-fn set(name: &CStr, value: &CStr) {
-    // SAFETY: both are null-terminated; the server copies them.
-    unsafe {
-        pg_sys::set_config_option(
-            name.as_ptr(),
-            value.as_ptr(),
-            pg_sys::GucContext::PGC_USERSET,
-            pg_sys::GucSource::PGC_S_SESSION,
-            pg_sys::GucAction::GUC_ACTION_LOCAL,
-            true,
-            0,
-            false,
-        );
-    }
 }
 
 fn analyse(text: &CStr, types: &[SqlType]) -> Result<Option<String>> {

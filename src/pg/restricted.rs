@@ -1,7 +1,7 @@
 //! Reading what others wrote: a table, a view or a type may run its author's code.
 
 use super::error::Result;
-use super::subtransaction;
+use super::{settings, subtransaction};
 use super::timer::Timer;
 use pgrx::pg_sys;
 use pgrx::pg_sys::panic::CaughtError;
@@ -116,20 +116,11 @@ const READ_ALL_DATA: pg_sys::Oid = pg_sys::Oid::from_u32(pg_sys::ROLE_PG_READ_AL
 /// In a subtransaction that will be rolled back.
 fn restrict(reader: pg_sys::Oid, row_security: RowSecurity) {
     let row_security = if row_security == RowSecurity::Applies { c"on" } else { c"off" };
-    // SAFETY: names and values are null-terminated, and the rollback undoes all of it.
+    for (name, value) in SETTINGS.into_iter().chain([(c"row_security", row_security)]) {
+        settings::set_local(name, value);
+    }
+    // SAFETY: reads and sets backend-local variables; the rollback undoes it.
     unsafe {
-        for (name, value) in SETTINGS.into_iter().chain([(c"row_security", row_security)]) {
-            pg_sys::set_config_option(
-                name.as_ptr(),
-                value.as_ptr(),
-                pg_sys::GucContext::PGC_USERSET,
-                pg_sys::GucSource::PGC_S_SESSION,
-                pg_sys::GucAction::GUC_ACTION_LOCAL,
-                true,
-                0,
-                false,
-            );
-        }
         let (mut user, mut security) = (pg_sys::InvalidOid, 0);
         pg_sys::GetUserIdAndSecContext(&mut user, &mut security);
         pg_sys::SetUserIdAndSecContext(reader, security | pg_sys::SECURITY_RESTRICTED_OPERATION as i32);

@@ -23,6 +23,23 @@ const RUNTIME: &str = "nl2sql/libonnxruntime.so.1.24.4";
 /// Where it puts the model, below the server's share directory.
 const MODEL: &str = "nl2sql/model";
 
+/// Sets any setting until the (sub)transaction ends, as the user may.
+pub fn set_local(name: &CStr, value: &CStr) {
+    // SAFETY: both are null-terminated; the server copies them.
+    unsafe {
+        pg_sys::set_config_option(
+            name.as_ptr(),
+            value.as_ptr(),
+            pg_sys::GucContext::PGC_USERSET,
+            pg_sys::GucSource::PGC_S_SESSION,
+            pg_sys::GucAction::GUC_ACTION_LOCAL,
+            true,
+            0,
+            false,
+        );
+    }
+}
+
 pub fn define() {
     // A path that a user could set would be code that a user could run.
     let none = GucFlags::default();

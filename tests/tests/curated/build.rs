@@ -80,6 +80,10 @@ fn terms_and_metrics_find_their_tables() {
     client.batch_execute("RESET nl2sql.full_snapshot_max_tables").expect("a setting");
     let prompt = text(&mut client, "nl2sql_schema_prompt('chinook', 'concert albums')").expect("a prompt");
     assert!(prompt.lines().last().is_some_and(|line| line.starts_with("{\"term\":\"live record\"")), "also where all tables are sent");
+    // There nothing is searched, so no model is needed.
+    client.batch_execute("SET nl2sql.model_dir = '/nowhere'").expect("a setting");
+    text(&mut client, "nl2sql_schema_prompt('chinook', 'the grand yield of concert albums')").expect("a prompt");
+    client.batch_execute("RESET nl2sql.model_dir").expect("a setting");
     assert_eq!(
         rows(&mut client, "SELECT name, expression, table_key FROM nl2sql.metrics ORDER BY name"),
         json!([{"name": "average_invoice", "expression": "round(avg(total), 2)", "table_key": "chinook.invoice"},

@@ -63,6 +63,7 @@ fn names_are_not_captured() {
              SELECT nl2sql_verified_query('d', 'path', '{What is x?}', 'SELECT x FROM t');
              SELECT nl2sql_verified_query('d', 'inner', '{Who has a b?}', 'SELECT id FROM a WHERE EXISTS (SELECT 1 FROM b WHERE secret = ''z'')');
              SELECT nl2sql_verified_query('d', 'joined', '{What do they share?}', 'SELECT secret FROM a NATURAL JOIN b');
+             SELECT nl2sql_curated_import('datasources: {d: {metrics: [{name: m, expression: \"count((SELECT min(x) FROM t))\", table: d2.a}]}}', false);
              SELECT nl2sql_verified_query('d', 'star', '{All of b?}', 'SELECT * FROM b');
              CREATE TABLE d1.t (x int); ALTER TABLE d2.b ADD secret text",
         )
@@ -76,6 +77,8 @@ fn names_are_not_captured() {
     let built = rows(&mut client, "SELECT issues FROM nl2sql_index('d')");
     assert!(built[0]["issues"][0]["message"].as_str().is_some_and(|text| text.starts_with("2 pieces")), "{built}");
     assert_eq!(text(&mut client, "nl2sql_bind('d', 'path')").as_deref(), Some("SELECT x FROM d2.t"), "what it was written for");
+    let pinned = text(&mut client, "SELECT reads FROM nl2sql.metric").expect("reads");
+    assert!(pinned.contains("\"t\"") && !pinned.contains("\"d1\""), "a metric, too: {pinned}");
     let problems = rows(&mut client, "SELECT query_id, problem FROM nl2sql_curated_validate('d')");
     let ids: Vec<&str> = problems.as_array().expect("rows").iter().map(|row| row["query_id"].as_str().expect("an id")).collect();
     assert_eq!(ids, ["inner", "joined"], "{problems}");
