@@ -8,155 +8,16 @@
 //! the other database. Texts that both hold have one vector in both: the model's last bit depends on
 //! which texts it reads together, and this is about rights.
 
+#[path = "visibility/queries.rs"]
+mod queries;
+#[path = "visibility/scene.rs"]
+mod scene;
+
 use nl2sql_tests::{Database, rows, sqlstate, text};
 use postgres::{Client, Statement};
+use queries::QUERIES;
+use scene::{CLINIC, CURATED, DEPOT, SCHEMAS, SHOP};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
-
-const SCHEMAS: &str = "
-CREATE SCHEMA shop; CREATE SCHEMA clinic; CREATE SCHEMA clinic_archive; CREATE SCHEMA depot;
-CREATE TABLE shop.customer (id int PRIMARY KEY, name text, email text, card_number text);
-COMMENT ON TABLE shop.customer IS 'Who buys';
-CREATE TABLE shop.orders (id int PRIMARY KEY, customer_id int REFERENCES shop.customer, state text, total numeric(10,2));
-CREATE TABLE shop.payment (id int PRIMARY KEY, order_id int UNIQUE REFERENCES shop.orders, iban text);
-COMMENT ON COLUMN shop.payment.iban IS 'Account the money came from';
-CREATE TABLE shop.order_item (order_id int REFERENCES shop.orders, line_no int, sku text, PRIMARY KEY (order_id, line_no));
-CREATE VIEW shop.open_order AS SELECT id AS order_no, total FROM shop.orders WHERE state = 'open';
-CREATE TABLE clinic.patient (id int PRIMARY KEY, full_name text, diagnosis text);
-CREATE TABLE clinic.visit (id int PRIMARY KEY, patient_id int REFERENCES clinic.patient, fee numeric(8,2));
-CREATE TABLE clinic.secret_trial (id int PRIMARY KEY, patient_id int REFERENCES clinic.patient);
-CREATE TABLE clinic_archive.old_visit (id int, patient_id int REFERENCES clinic.patient);
-CREATE TABLE depot.shipment (id int PRIMARY KEY, order_id int REFERENCES shop.orders, sent_on date);
-CREATE TABLE depot.pallet (id int PRIMARY KEY, shipment_id int REFERENCES depot.shipment, weight numeric(8,2));
-INSERT INTO shop.customer VALUES (1, 'a', 'b', 'c'), (2, 'd', 'e', 'f');
-ANALYZE shop.customer;";
-
-/// Registration of each datasource; `only` picks those of its schemas that there are.
-const SHOP: &str = "SELECT nl2sql_register('shop', description => 'Online shop: customers, orders, payments',
-    sample_questions => ARRAY['Who bought most?', 'Which orders are open?'])";
-const CLINIC: &str = "SELECT nl2sql_register('clinic', domains => ARRAY['health'],
-    schemas => ARRAY(SELECT nspname::text FROM pg_namespace WHERE nspname LIKE 'clinic%' ORDER BY 1),
-    description => 'Patients and their visits', sample_questions => ARRAY['Which patients came twice?'])";
-const DEPOT: &str = "SELECT nl2sql_register('depot', description => 'Shipments and pallets')";
-
-/// Curated content, a piece at a time: what reads something that is not there is not written down.
-const CURATED: &str = r#"DO $do$
-DECLARE
-    piece text;
-BEGIN
-    FOREACH piece IN ARRAY ARRAY[
-        '{"shop": {"verified_queries": [{"id": "orders_of", "description": "Open orders of a customer", "questions": ["What did {who} order?"],
-            "params": {"who": {"type": "string"}}, "sql": "SELECT o.id, o.total FROM orders o JOIN customer c ON c.id = o.customer_id WHERE c.name = :who"}]}}',
-        '{"shop": {"verified_queries": [{"id": "card_numbers", "questions": ["Which card numbers do we have?"], "sql": "SELECT card_number FROM customer"}]}}',
-        '{"shop": {"verified_queries": [{"id": "how_many", "questions": ["How many customers are there?"], "sql": "SELECT count(*) FROM customer"}]}}',
-        '{"shop": {"verified_queries": [{"id": "same_name", "questions": ["Who has the same name?"], "sql": "SELECT name FROM customer GROUP BY name HAVING count(*) > 1"}]}}',
-        '{"shop": {"metrics": [{"name": "average_order", "expression": "avg(total)", "table": "orders"}]}}',
-        '{"shop": {"metrics": [{"name": "mail_share", "expression": "count(email)", "table": "customer"}]}}',
-        '{"shop": {"glossary": [{"term": "regular", "definition": "who comes again", "tables": ["customer"]}]}}',
-        '{"clinic": {"verified_queries": [{"id": "fees", "questions": ["What did visits since {since} cost?"],
-            "params": {"since": {"type": "date", "default": "2020-01-01"}}, "sql": "SELECT sum(fee) FROM visit WHERE :since < now()"}]}}',
-        '{"clinic": {"verified_queries": [{"id": "twice", "questions": ["Which patients came twice?"],
-            "sql": "SELECT full_name FROM patient p WHERE (SELECT count(*) FROM visit v WHERE v.patient_id = p.id) > 1"}]}}',
-        '{"clinic": {"metrics": [{"name": "total_fee", "expression": "sum(fee)", "table": "visit"}]}}',
-        '{"clinic": {"glossary": [{"term": "follow-up", "definition": "a second visit", "synonyms": ["check-up"], "tables": ["visit", "patient"]}]}}',
-        '{"depot": {"verified_queries": [{"id": "sent", "questions": ["What was sent?"], "sql": "SELECT s.sent_on, p.weight FROM shipment s JOIN pallet p ON p.shipment_id = s.id"}]}}'
-    ] LOOP
-        BEGIN
-            PERFORM nl2sql_curated_import(format('{"datasources": %s}', piece), replace => false);
-        EXCEPTION WHEN invalid_parameter_value OR undefined_object THEN
-            NULL;
-        END;
-    END LOOP;
-END
-$do$"#;
-
-/// Everything that reads, each also asked for what is hidden in one case or another.
-const QUERIES: &[&str] = &[
-    "SELECT * FROM nl2sql_mmr('which customers paid their orders')",
-    "SELECT * FROM nl2sql_mmr('what did the patient pay', k => 200, lambda => 1, fetch_k => 1000)",
-    "SELECT * FROM nl2sql_mmr('account number of a payment', k => 4, lambda => 0.1, fetch_k => 6)",
-    "SELECT * FROM nl2sql_mmr('orders', k => 30, types => ARRAY['schema.table', 'schema.relationship'])",
-    "SELECT * FROM nl2sql_mmr('card number', k => 3, types => ARRAY['schema.column'], datasources => ARRAY['shop'])",
-    "SELECT * FROM nl2sql_mmr('orders', k => 50, tables => ARRAY['shop.orders'])",
-    "SELECT * FROM nl2sql_mmr('visits', tables => ARRAY['clinic.visit', 'shop.orders'])",
-    "SELECT * FROM nl2sql_mmr('payment', tables => ARRAY['shop.paymnt'])",
-    "SELECT * FROM nl2sql_mmr('payment', tables => ARRAY['shop.payment'])",
-    "SELECT * FROM nl2sql_mmr('payment', datasources => ARRAY['clinic'])",
-    "SELECT nl2sql_mmr_explain('which customers paid their orders', k => 5, fetch_k => 12)",
-    "SELECT nl2sql_mmr_explain('diagnosis of the patient', k => 100, fetch_k => 500)",
-    "SELECT nl2sql_mmr_explain('visits', tables => ARRAY['clinic.visit'])",
-    "SELECT * FROM nl2sql_route('who paid')",
-    "SELECT * FROM nl2sql_route('which patients came in spring', candidates => 1, floor_ratio => 1)",
-    "SELECT * FROM nl2sql_route('what was sent', candidates => 9, floor_ratio => 0)",
-    "SELECT * FROM nl2sql_route('who paid', datasources => ARRAY['clinic', 'shop'])",
-    "SELECT nl2sql_route_explain('who paid', candidates => 9, floor_ratio => 0)",
-    "SELECT nl2sql_route_explain('pallets by weight', candidates => 1)",
-    "SELECT datasource, status, index_version, entries, counts, namespace, embedding_model, problems, warnings FROM nl2sql_health()",
-    "SELECT datasource, status, entries, counts, problems, warnings FROM nl2sql_health('clinic')",
-    "SELECT * FROM nl2sql_route('which patients came in spring', fusion => 'rrf')",
-    "SELECT nl2sql_route_explain('who paid', candidates => 9, floor_ratio => 0, fusion => 'rrf')",
-    "SELECT * FROM nl2sql_retrieve('shop', 'who paid')",
-    "SELECT * FROM nl2sql_retrieve('clinic', 'diagnosis of patients')",
-    "SELECT r.* FROM (SELECT set_config('nl2sql.full_snapshot_max_tables', '0', true)) s, LATERAL nl2sql_retrieve('shop', 'card number of who paid', table_k => 2) r",
-    "SELECT r.* FROM (SELECT set_config('nl2sql.full_snapshot_max_tables', '0', true)) s, LATERAL nl2sql_retrieve('clinic', 'fee of visits', table_k => 1) r",
-    "SELECT r.* FROM (SELECT set_config('nl2sql.full_snapshot_max_tables', '0', true)) s, LATERAL nl2sql_retrieve('depot', 'weight of the pallets of an order', strategy => 'mmr') r",
-    "SELECT r FROM (SELECT set_config('nl2sql.full_snapshot_max_tables', '0', true)) s, LATERAL nl2sql_retrieve_explain('shop', 'orders that were paid', table_k => 3) r",
-    "SELECT nl2sql_retrieve_explain('clinic', 'fee of visits')",
-    "SELECT nl2sql_schema_prompt('shop', 'who paid')",
-    "SELECT nl2sql_schema_prompt('clinic', 'who paid')",
-    "SELECT nl2sql_catalog('shop')",
-    "SELECT nl2sql_catalog('clinic', 20)",
-    "SELECT nl2sql_catalog('depot')",
-    "SELECT requested, table_schema, table_name, definition, sample_rows, note FROM nl2sql_lookup('shop', '{customer,paymnt,payment,orders,shop.open_order}', 2)",
-    "SELECT requested, table_schema, table_name, definition, sample_rows, note FROM nl2sql_lookup('clinic', '{visit,patient,secret_trail}', 1)",
-    "SELECT * FROM nl2sql_search_tables('who paid for which visit', k => 30)",
-    "SELECT * FROM nl2sql_search_tables('card number', 'shop', 3)",
-    "SELECT * FROM nl2sql_search_tables('card number', 'shop', 9, 'mmr')",
-    "SELECT * FROM nl2sql_match('who bought most', k => 20)",
-    "SELECT * FROM nl2sql_match('fee of visits since 2020-02-29', k => 3)",
-    "SELECT * FROM nl2sql_match('who paid', datasources => ARRAY['clinic'])",
-    "SELECT * FROM nl2sql_match('card numbers', datasources => ARRAY['shop'], k => 1)",
-    "SELECT nl2sql_curated_export()",
-    "SELECT nl2sql_curated_export('shop')",
-    "SELECT nl2sql_curated_export('clinic')",
-    "SELECT * FROM nl2sql_curated_validate()",
-    "SELECT * FROM nl2sql_curated_validate('clinic')",
-    "SELECT nl2sql_bind('shop', 'orders_of', '{\"who\": \"x\"}')",
-    "SELECT nl2sql_bind('shop', 'card_numbers')",
-    "SELECT nl2sql_bind('shop', 'card_numbrs')",
-    "SELECT nl2sql_bind('clinic', 'fees')",
-    "SELECT nl2sql_bind('depot', 'sent')",
-    "SELECT * FROM nl2sql.metrics ORDER BY 1, 2",
-    "SELECT nl2sql_schema_prompt('shop', 'average order of a regular')",
-    "SELECT r FROM (SELECT set_config('nl2sql.full_snapshot_max_tables', '0', true)) s, LATERAL nl2sql_retrieve_explain('clinic', 'total fee of a follow-up', table_k => 1) r",
-    "SELECT * FROM nl2sql_mmr('what is a regular', k => 30, types => ARRAY['curated.term', 'schema.metric', 'curated.verified_query'])",
-    "SELECT * FROM nl2sql_mmr('orders', k => 30, tables => ARRAY['shop.orders'], types => ARRAY['curated.verified_query'])",
-    "SELECT * FROM nl2sql_check()",
-    "SELECT * FROM nl2sql_check('clinic')",
-    "SELECT datasource, table_schema, table_name, description, row_count, primary_key, columns FROM nl2sql.tables ORDER BY 1, 2, 3",
-    "SELECT * FROM nl2sql.columns ORDER BY 1, 2, 3, 4",
-    "SELECT * FROM nl2sql.relationships ORDER BY 1, 2, 3",
-    "SELECT datasource, namespace, live FROM nl2sql.builds ORDER BY 1",
-    "SELECT datasource, status, warnings FROM nl2sql.health",
-    "SELECT d.datasource, r.table_name, d.columns, d.referred_columns, d.length, d.words::text, d.known_values FROM nl2sql.document d
-     LEFT JOIN nl2sql.relation r ON r.id = d.relation ORDER BY 1, 2, 3, 4, 6",
-    "SELECT nl2sql_snapshot('shop')",
-    "SELECT nl2sql_snapshot('clinic')",
-    "SELECT nl2sql_snapshot('depot')",
-    "SELECT nl2sql_snapshot('shop', '20200101000000_0123abcd')",
-    "SELECT schema_version, fingerprint, live, has_diff FROM nl2sql_versions('shop')",
-    "SELECT schema_version, fingerprint, live, has_diff FROM nl2sql_versions('clinic')",
-    "SELECT schema_version, fingerprint, live, has_diff FROM nl2sql_versions('depo')",
-    "SELECT datasource, kind, schemas, description, domains, sample_questions FROM nl2sql.datasources ORDER BY 1",
-    "SELECT name, kind, description, domains, sample_questions FROM nl2sql.datasource ORDER BY 1",
-    "SELECT datasource, table_schema, table_name, live FROM nl2sql.relation ORDER BY 1, 2, 3",
-    "SELECT datasource, schema_version, engine_type FROM nl2sql.snapshot ORDER BY 1",
-    "SELECT datasource, namespace, schema_version FROM nl2sql.build ORDER BY 1",
-    "SELECT datasource, namespace, schema_version FROM nl2sql.pointer ORDER BY 1",
-    "SELECT e.namespace, e.id, e.type, e.datasource, r.table_name AS relation, e.columns, f.table_name AS referred,
-            e.referred_columns, e.read_columns, cardinality(e.read_relations) AS reads, e.curated_hash, e.text, e.text_hash, e.metadata, e.embedding
-     FROM nl2sql.entry e LEFT JOIN nl2sql.relation r ON r.id = e.relation LEFT JOIN nl2sql.relation f ON f.id = e.referred
-     ORDER BY e.id COLLATE \"C\"",
-];
 
 fn normalised(query: &str) -> String {
     format!(
