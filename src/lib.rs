@@ -92,6 +92,8 @@ mod pg {
     #[allow(unsafe_code)]
     pub mod timer;
     #[allow(unsafe_code)]
+    pub mod untyped;
+    #[allow(unsafe_code)]
     pub mod vector;
 }
 

@@ -1,6 +1,6 @@
 //! `nl2sql_bind`.
 
-use crate::pg::error::{Error, OrRaise, Result};
+use crate::pg::error::{Error, OrRaise, Result, call};
 use crate::pg::jsonb::JsonbText;
 use crate::pg::{argument, curated, datasource, identity};
 use nl2sql_core::binding::{self, BindError};
@@ -27,7 +27,14 @@ fn bind(datasource: Option<&str>, query_id: Option<&str>, params: Option<JsonbTe
         return Err(datasource::unknown(name, &[]));
     };
     let values = binding::values(query, &given)?;
-    Ok(binding::bind(query, &stored.reads_of(&Item::VerifiedQuery(id.to_owned())), &registered.schemas, &values)?)
+    let reads = stored.reads_of(&Item::VerifiedQuery(id.to_owned()));
+    let columns = curated::present([&reads].into_iter())?;
+    binding::bind(query, &reads, &columns, &registered.schemas, &values).map_err(|error| match error {
+        BindError::Unfit { .. } => Error::new(PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, error.to_string())
+            .detail("Its tables have changed since it was written down: a name in it means nothing now, or something else.")
+            .hint(format!("See SELECT * FROM {}; then write it down again.", call("nl2sql_curated_validate", name))),
+        error => error.into(),
+    })
 }
 
 impl From<BindError> for Error {

@@ -1,13 +1,14 @@
 //! `nl2sql_match`.
 
 use crate::pg::argument::{self, TextArray};
-use crate::pg::curated::{self, Stored};
+use crate::pg::curated;
 use crate::pg::embedder;
 use crate::pg::error::{OrRaise, Result};
 use crate::pg::query;
 use crate::pg::search::{self, Builds, Near};
 use nl2sql_core::chunk::ChunkType;
 use nl2sql_core::curated::VerifiedQuery;
+use nl2sql_core::curated_chunk::phrasings;
 use nl2sql_core::proposal::propose;
 use pgrx::JsonB;
 use pgrx::prelude::*;
@@ -60,49 +61,60 @@ fn find(question: Option<&str>, datasources: TextArray, k: Option<i32>) -> Resul
     let types = [ChunkType::VerifiedQuery.name().to_owned()];
     // Where some have many phrasings, more is fetched until there are enough.
     let mut fetch = i64::try_from(k).unwrap_or(i64::MAX).saturating_mul(PHRASINGS);
-    let mut entries = search::nearest(&builds, &vector, Some(&types), None, fetch)?;
-    while entries.len() as i64 == fetch && distinct(&entries) < k {
+    let found = loop {
+        let entries = search::nearest(&builds, &vector, Some(&types), None, fetch)?;
+        let all = (entries.len() as i64) < fetch;
+        let found = best(entries, k)?;
+        if all || found.len() == k {
+            break found;
+        }
         fetch = fetch.saturating_mul(4);
-        entries = search::nearest(&builds, &vector, Some(&types), None, fetch)?;
-    }
-    let contents = contents(&entries)?;
-    let mut found = HashSet::new();
-    let mut rows = Vec::new();
+    };
+    let row = |(near, query): (Near, VerifiedQuery)| {
+        let params = JsonB(proposals(&query, question));
+        (near.datasource, query.id, near.similarity, near.text, query.description, query.sql, params)
+    };
+    Ok(found.into_iter().map(row).collect())
+}
+
+/// The `k` queries of the nearest entries, each with its nearest phrasing.
+fn best(entries: Vec<Near>, k: usize) -> Result<Vec<(Near, VerifiedQuery)>> {
+    let mut current = current(&entries)?;
+    let mut best = Vec::new();
     for near in entries {
-        if rows.len() == k {
+        if best.len() == k {
             break;
         }
-        let id = near.metadata["query_id"].as_str().unwrap_or_default().to_owned();
-        // Nearest first, so the first phrasing is the best.
-        if !found.insert((near.datasource.clone(), id.clone())) {
-            continue;
+        let key = (near.datasource.clone(), query_id(&near).to_owned());
+        // The build may hold a query or a phrasing that has been removed since.
+        if current.get(&key).is_some_and(|(_, phrasings)| phrasings.contains(&near.text))
+            && let Some((query, _)) = current.remove(&key)
+        {
+            best.push((near, query));
         }
-        // The build may hold one that has been removed since.
-        let content = contents.get(&near.datasource).map(|stored| &stored.content);
-        let Some(query) = content.and_then(|content| content.verified_queries.iter().find(|query| query.id == id)) else { continue };
-        let params = JsonB(proposals(query, question));
-        rows.push((near.datasource, id, near.similarity, near.text, query.description.clone(), query.sql.clone(), params));
     }
-    Ok(rows)
+    Ok(best)
 }
 
-/// The verified queries that the entries are of, as they are now, by datasource.
-fn contents(entries: &[Near]) -> Result<HashMap<String, Stored>> {
+fn query_id(near: &Near) -> &str {
+    near.metadata["query_id"].as_str().unwrap_or_default()
+}
+
+/// The verified queries that the entries are of, as they are now, by datasource and id, each with its phrasings.
+fn current(entries: &[Near]) -> Result<HashMap<(String, String), (VerifiedQuery, HashSet<String>)>> {
     let mut ids: HashMap<&str, HashSet<&str>> = HashMap::new();
     for near in entries {
-        ids.entry(&near.datasource).or_default().extend(near.metadata["query_id"].as_str());
+        ids.entry(&near.datasource).or_default().insert(query_id(near));
     }
-    ids.into_iter()
-        .map(|(name, ids)| {
-            let ids = ids.into_iter().map(str::to_owned).collect();
-            Ok((name.to_owned(), curated::visible_queries(name, ids)?))
-        })
-        .collect()
-}
-
-/// How many verified queries the entries are of.
-fn distinct(entries: &[Near]) -> usize {
-    entries.iter().map(|near| (near.datasource.as_str(), near.metadata["query_id"].as_str())).collect::<HashSet<_>>().len()
+    let mut current = HashMap::new();
+    for (name, ids) in ids {
+        let stored = curated::visible_queries(name, ids.into_iter().map(str::to_owned).collect())?;
+        for query in stored.content.verified_queries {
+            let phrasings = phrasings(&query).into_iter().collect();
+            current.insert((name.to_owned(), query.id.clone()), (query, phrasings));
+        }
+    }
+    Ok(current)
 }
 
 fn holds_verified_queries(builds: &Builds) -> Result<bool> {

@@ -2,7 +2,7 @@
 
 use crate::diff::Diff;
 use crate::name::TableName;
-use crate::reads::Reads;
+use crate::reads::{ALL_COLUMNS, Reads};
 use crate::schema::{Schema, Table};
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
@@ -12,7 +12,7 @@ use std::collections::{HashMap, HashSet};
 pub enum TableAccess {
     /// SELECT on the table as such.
     Whole,
-    /// SELECT on these columns alone. A snapshot may know columns that have since been dropped: rights on
+    /// SELECT on these columns alone, with [`ALL_COLUMNS`] where they are all that there are today. A snapshot may know columns that have since been dropped: rights on
     /// all columns of today are no rights on those.
     Columns(HashSet<String>),
 }
@@ -51,8 +51,10 @@ impl Access {
 
     /// Whether the role may read all of it.
     pub fn reads(&self, reads: &Reads) -> bool {
-        reads.0.iter().all(|(table, columns)| {
-            self.reads_table(table) && columns.iter().all(|column| self.reads_column(table, column))
+        reads.tables.iter().all(|(table, columns)| {
+            self.reads_table(table)
+                && columns.iter().all(|column| self.reads_column(table, column))
+                && (!reads.whole.contains(table) || self.reads_column(table, ALL_COLUMNS))
         })
     }
 

@@ -1,7 +1,7 @@
 //! Binding: a verified query's SQL with checked values in place of its params.
 
 use crate::curated::VerifiedQuery;
-use crate::name::shown;
+use crate::name::{TableName, shown};
 use crate::param::literal;
 use crate::reads::{self, Names, Reads};
 use crate::schema::{ColumnContract, ColumnMetadata, Kind, Schema, Table, TableContract, TableMetadata};
@@ -20,6 +20,9 @@ pub enum BindError {
     Wrong { name: String, problem: String },
     #[error("verified query \"{query}\" needs a value for {}", names.join(", "))]
     Missing { query: String, names: Vec<String> },
+    /// Which tables and columns the names mean is for those to be told who may read them.
+    #[error("verified query \"{query}\" does not fit the schema any more")]
+    Unfit { query: String },
     #[error("the SQL of verified query \"{query}\" cannot be read: {problem}")]
     Sql { query: String, problem: String },
 }
@@ -41,7 +44,7 @@ pub fn values(query: &VerifiedQuery, given: &Value) -> Result<BTreeMap<String, V
     let mut missing = Vec::new();
     for (name, param) in &query.params {
         let value = match given.get(name) {
-            Some(Value::Object(proposal)) => proposal.get("value"),
+            Some(Value::Object(proposal)) if proposal.contains_key("value") => proposal.get("value"),
             other => other,
         };
         match value.filter(|value| !value.is_null()) {
@@ -59,12 +62,21 @@ pub fn values(query: &VerifiedQuery, given: &Value) -> Result<BTreeMap<String, V
 }
 
 /// The SQL with literals for the params, and with the schema before every table, so that it reads what was verified
-/// whatever the `search_path`. `stored` is what it was found to read.
-pub fn bind(query: &VerifiedQuery, stored: &Reads, path: &[String], values: &BTreeMap<String, Value>) -> Result<String, BindError> {
+/// whatever the `search_path`. `stored` is what it was found to read, `columns` what its tables have now.
+pub fn bind(
+    query: &VerifiedQuery,
+    stored: &Reads,
+    columns: &BTreeMap<TableName, Vec<String>>,
+    path: &[String],
+    values: &BTreeMap<String, Value>,
+) -> Result<String, BindError> {
     let statement = statement::parse(&query.sql)
         .map_err(|problem| BindError::Sql { query: query.id.clone(), problem })?;
-    let schema = schema(stored);
-    let found = reads::resolve(&query.sql, &statement, &Names::new(path, &schema));
+    let schema = schema(columns);
+    let found = reads::resolve(&query.sql, &statement, &Names::new(path, &schema).reading(Some(stored)));
+    if !found.problems.is_empty() || reads::captured(stored, &found.named).is_some() {
+        return Err(BindError::Unfit { query: query.id.clone() });
+    }
     Ok(reads::qualify(&query.sql, &found, &statement, |name| match (query.params.get(name), values.get(name)) {
         (Some(param), Some(value)) => literal(param.param_type, value),
         // Not a param: validation has refused it.
@@ -73,8 +85,8 @@ pub fn bind(query: &VerifiedQuery, stored: &Reads, path: &[String], values: &BTr
 }
 
 /// The tables that are read, as a schema to find names in.
-fn schema(reads: &Reads) -> Schema {
-    let tables = reads.0.iter().map(|(name, columns)| Table {
+fn schema(columns: &BTreeMap<TableName, Vec<String>>) -> Schema {
+    let tables = columns.iter().map(|(name, columns)| Table {
         name: name.clone(),
         contract: TableContract {
             kind: Kind::Table,
@@ -116,13 +128,17 @@ mod tests {
     }
 
     fn reads() -> Reads {
-        serde_json::from_value(json!([{"schema": "Shop", "name": "orders", "columns": ["y"]}])).unwrap()
+        serde_json::from_value(json!([{"schema": "Shop", "name": "orders", "columns": ["a", "d", "s", "w", "y"], "bare": true}])).unwrap()
+    }
+
+    fn columns(names: &[&str]) -> BTreeMap<TableName, Vec<String>> {
+        BTreeMap::from([(TableName::new("Shop", "orders"), names.iter().map(|name| (*name).to_owned()).collect())])
     }
 
     fn bound(given: Value) -> Result<String, String> {
         let query = query();
         let values = values(&query, &given).map_err(|error| error.to_string())?;
-        bind(&query, &reads(), &["Shop".into()], &values).map_err(|error| error.to_string())
+        bind(&query, &reads(), &columns(&["a", "d", "s", "w", "y"]), &["Shop".into()], &values).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -141,10 +157,37 @@ mod tests {
             (json!({"year": 2011, "m": 1}), "verified query \"q\" has no param \"m\""),
             (json!({"year": 2011, "n": "7; DROP TABLE x"}), "param \"n\" must be a whole number, not \"7; DROP TABLE x\""),
             (json!({"year": 2008}), "param \"year\" must be at least 2009, not 2008"),
+            (json!({"year": 2011, "n": {"foo": 4}}), "param \"n\" must be a whole number, not {\"foo\":4}"),
             (json!([]), "params must be a JSON object"),
         ] {
             assert_eq!(bound(given).unwrap_err(), problem);
         }
+    }
+
+    #[test]
+    fn what_means_something_else_now_is_not_given() {
+        let query: VerifiedQuery = serde_json::from_value(json!({
+            "id": "q", "questions": ["?"], "sql": "SELECT (SELECT count(*) FROM b WHERE n > 0) FROM a, other.b y"
+        }))
+        .unwrap();
+        let stored: Reads = serde_json::from_value(json!([
+            {"schema": "s", "name": "a", "columns": ["n"], "bare": true}, {"schema": "s", "name": "b", "columns": [], "bare": true},
+            {"schema": "other", "name": "b", "columns": []}
+        ]))
+        .unwrap();
+        let table = |schema: &str, name: &str, column: &str| (TableName::new(schema, name), vec![column.to_owned()]);
+        let bind = |tables: [(TableName, Vec<String>); 3], path: &[&str]| {
+            let path: Vec<String> = path.iter().map(|schema| (*schema).to_owned()).collect();
+            bind(&query, &stored, &BTreeMap::from(tables), &path, &BTreeMap::new()).ok()
+        };
+        let (a, b, other) = (table("s", "a", "n"), table("s", "b", "id"), table("other", "b", "id"));
+        let bound = "SELECT (SELECT count(*) FROM s.b WHERE n > 0) FROM s.a, other.b y";
+        for path in [["s", "other"], ["other", "s"]] {
+            assert_eq!(bind([a.clone(), b.clone(), other.clone()], &path).as_deref(), Some(bound));
+        }
+        assert_eq!(bind([a.clone(), table("s", "b", "n"), other.clone()], &["s"]), None);
+        assert_eq!(bind([a.clone(), table("s", "gone", "n"), other.clone()], &["s", "other"]), None);
+        assert_eq!(bind([table("s", "a", "m"), b, other], &["s"]), None);
     }
 
     /// Tokens with their texts; white space left out.

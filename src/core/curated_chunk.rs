@@ -16,29 +16,28 @@ use std::collections::{BTreeMap, HashSet};
 #[derive(Debug, Default)]
 pub struct Cut {
     pub chunks: Vec<Chunk>,
-    /// What each verified query and metric reads of this schema.
+    /// What each piece reads of this schema.
     pub reads: Vec<(Item, reads::Reads)>,
     /// The problems of what is left out.
     pub problems: Vec<Problem>,
 }
 
 /// Cuts the content, resolved against the schema that `names` holds. What does not validate is left out: its SQL
-/// would fail, and nobody could say who may see it; so is what would read something else than it did `before`. `tick`
-/// is called between the pieces.
+/// would fail, and nobody could say who may see it; so is what would read something else than it did `before`, and that
+/// to which `ask`, the server's say on it, has an objection.
 pub fn cut<'a>(
     cutter: &Cutter,
     content: &Content,
     before: &'a BTreeMap<Item, reads::Reads>,
     names: &Names<'a>,
-    tick: &mut dyn FnMut(),
+    ask: &mut dyn FnMut(&Item, &Checked) -> Option<Problem>,
 ) -> Cut {
     let mut cut = Cut::default();
     for query in &content.verified_queries {
-        tick();
         let item = Item::VerifiedQuery(query.id.clone());
         let before = before.get(&item);
         let checked = validate::verified_query(query, &names.reading(before));
-        match checked.and_then(|checked| same(&item, before, checked)) {
+        match checked.and_then(|checked| fits(&item, before, checked, ask)) {
             Ok(checked) => {
                 cut.chunks.extend(verified_query(cutter, query, &checked.reads));
                 cut.reads.push((item, checked.reads));
@@ -47,11 +46,10 @@ pub fn cut<'a>(
         }
     }
     for metric in &content.metrics {
-        tick();
         let item = Item::Metric(metric.name.clone());
         let before = before.get(&item);
         let found = validate::metric(metric, &names.reading(before));
-        match found.and_then(|(table, checked)| Ok((table, same(&item, before, checked)?))) {
+        match found.and_then(|(table, checked)| Ok((table, fits(&item, before, checked, ask)?))) {
             Ok((table, checked)) => {
                 cut.chunks.push(self::metric(cutter, metric, &table, &checked.reads));
                 cut.reads.push((item, checked.reads));
@@ -60,17 +58,26 @@ pub fn cut<'a>(
         }
     }
     for term in &content.glossary {
-        match validate::term(term, names) {
-            Ok(tables) => cut.chunks.push(self::term(cutter, term, &tables)),
+        let item = Item::Term(term.term.clone());
+        match validate::term(term, &names.reading(before.get(&item))) {
+            Ok(reads) => {
+                cut.chunks.push(self::term(cutter, term, &reads));
+                cut.reads.push((item, reads));
+            }
             Err(problems) => cut.problems.extend(problems),
         }
     }
     cut
 }
 
-/// The piece as it was checked, where it reads what it read before.
-fn same(item: &Item, before: Option<&reads::Reads>, checked: Checked) -> Result<Checked, Vec<Problem>> {
-    match before.and_then(|before| validate::captured(item, before, &checked)) {
+/// The piece as it was checked, where it reads what it read before and the server takes it.
+fn fits(
+    item: &Item,
+    before: Option<&reads::Reads>,
+    checked: Checked,
+    ask: &mut dyn FnMut(&Item, &Checked) -> Option<Problem>,
+) -> Result<Checked, Vec<Problem>> {
+    match before.and_then(|before| validate::captured(item, before, &checked)).or_else(|| ask(item, &checked)) {
         Some(problem) => Err(vec![problem]),
         None => Ok(checked),
     }
@@ -122,16 +129,14 @@ fn metric(cutter: &Cutter, metric: &Metric, table: &TableName, reads: &reads::Re
 }
 
 /// `churn rate: the share of customers who left in a month. Also: attrition.`
-fn term(cutter: &Cutter, term: &Term, tables: &[TableName]) -> Chunk {
+fn term(cutter: &Cutter, term: &Term, reads: &reads::Reads) -> Chunk {
     let mut text = sentence(&format!("{}: {}", term.term.trim(), term.definition.trim()));
     if !term.synonyms.is_empty() {
         text = format!("{text} Also: {}.", term.synonyms.join(", "));
     }
-    let keys: Vec<String> = tables.iter().map(TableName::to_string).collect();
+    let keys: Vec<String> = reads.tables.keys().map(TableName::to_string).collect();
     let fields = json!({ "term": term.term, "definition": term.definition, "synonyms": term.synonyms, "tables": keys });
-    let mut reads = reads::Reads::default();
-    tables.iter().for_each(|table| reads.add_table(table));
-    let chunk = cutter.chunk(ChunkType::Term, Some(&quote_identifier(&term.term)), text, fields, Reads::Several(reads));
+    let chunk = cutter.chunk(ChunkType::Term, Some(&quote_identifier(&term.term)), text, fields, Reads::Several(reads.clone()));
     Chunk { curated_hash: Some(item_hash(term)), ..chunk }
 }
 
@@ -159,7 +164,7 @@ mod tests {
         let (schema, path) = (schema(), ["shop".to_owned()]);
         let cutter = Cutter { datasource: "shop", schema_version: "v1", quote_values: false };
         let before = BTreeMap::new();
-        let cut = cut(&cutter, &content(), &before, &Names::new(&path, &schema), &mut || ());
+        let cut = cut(&cutter, &content(), &before, &Names::new(&path, &schema), &mut |_, _| None);
         let texts: Vec<&str> = cut.chunks.iter().map(|chunk| chunk.text.as_str()).collect();
         assert_eq!(
             texts,

@@ -216,7 +216,7 @@ impl Resolver<'_> {
         match self.names.find(schema.as_deref(), &name) {
             Ok(table) => {
                 if schema.is_none() {
-                    self.unqualified(ident, &table.name.schema);
+                    self.unqualified(ident, &table.name);
                 }
                 self.found.reads.add_table(&table.name);
                 if !self.may_copy(table.contract.columns.len()) {

@@ -25,10 +25,10 @@ pub enum Sql<'a> {
 /// s.t.c`, `reads retyped column s.t.c`; `may read …` where a name has become ambiguous, or finds another table.
 pub fn reasons(reader: &Reader, diff: &Diff, now: &Names) -> Vec<String> {
     let mut reasons = BTreeSet::new();
-    for table in diff.tables_dropped.iter().filter(|table| reader.reads.0.contains_key(table)) {
+    for table in diff.tables_dropped.iter().filter(|table| reader.reads.tables.contains_key(table)) {
         reasons.insert(format!("reads dropped table {table}"));
     }
-    let reads = |table: &TableName, column: &str| reader.reads.0.get(table).is_some_and(|columns| columns.contains(column));
+    let reads = |table: &TableName, column: &str| reader.reads.tables.get(table).is_some_and(|columns| columns.contains(column));
     for (table, column) in diff.columns_dropped.iter().filter(|(table, column)| reads(table, &column.name)) {
         reasons.insert(format!("reads dropped column {}", column_key(table, &column.name)));
     }
@@ -40,12 +40,12 @@ pub fn reasons(reader: &Reader, diff: &Diff, now: &Names) -> Vec<String> {
     if let Some(found) = resolve(reader, now) {
         reasons.extend(found.ambiguous.columns().into_iter().map(|column| format!("may read {column}")));
         // An unqualified name that another schema of the path has now, too.
-        let others = found.reads.0.keys().filter(|table| !reader.reads.0.contains_key(table));
+        let others = found.reads.tables.keys().filter(|table| !reader.reads.tables.contains_key(table));
         reasons.extend(others.map(|table| format!("may read {table}")));
         // A name of an outer query that an inner table has now, too.
         if let Some(new) = reads::captured(reader.reads, &found.named) {
-            let known = |column: &TableName| reader.reads.0.contains_key(column);
-            let new = Reads(new.0.into_iter().filter(|(table, _)| known(table)).collect());
+            let known = |column: &TableName| reader.reads.tables.contains_key(column);
+            let new = Reads { tables: new.tables.into_iter().filter(|(table, _)| known(table)).collect(), ..Reads::default() };
             reasons.extend(new.columns().into_iter().map(|column| format!("may read {column}")));
         }
     }

@@ -78,7 +78,7 @@ impl<'a> RowSources<'a> {
         let column = folded(last);
         let tables: Vec<&TableName> = match before.last() {
             Some(source) => self.aliases.get(&folded(source))?.iter().collect(),
-            None => self.reads?.0.iter().filter(|(_, columns)| columns.contains(&column)).map(|(table, _)| table).collect(),
+            None => self.reads?.tables.iter().filter(|(_, columns)| columns.contains(&column)).map(|(table, _)| table).collect(),
         };
         let mut types = tables.into_iter().filter_map(|table| {
             let columns = &self.names.table(table)?.contract.columns;

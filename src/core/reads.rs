@@ -9,11 +9,20 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::rc::Rc;
 
-/// The tables that a statement reads, and the columns of each. One of which it reads only how many rows there are
-/// has none.
+/// What a statement reads.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Vec<TableReads>", into = "Vec<TableReads>")]
-pub struct Reads(pub BTreeMap<TableName, BTreeSet<String>>);
+pub struct Reads {
+    /// Its tables, and the columns of each. One of which it reads only how many rows there are has none.
+    pub tables: BTreeMap<TableName, BTreeSet<String>>,
+    /// Those of which it reads all columns that there are whenever it runs: by a star, or as rows.
+    pub whole: BTreeSet<TableName>,
+    /// Those that it names without their schema: what such a name goes on meaning.
+    pub bare: BTreeSet<TableName>,
+}
+
+/// Stands for all columns of a table wherever rights on columns are listed.
+pub const ALL_COLUMNS: &str = "*";
 
 /// As stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,32 +30,63 @@ struct TableReads {
     schema: String,
     name: String,
     columns: BTreeSet<String>,
+    #[serde(default, skip_serializing_if = "is_false")]
+    whole: bool,
+    #[serde(default, skip_serializing_if = "is_false")]
+    bare: bool,
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 impl From<Vec<TableReads>> for Reads {
     fn from(tables: Vec<TableReads>) -> Self {
-        Self(tables.into_iter().map(|table| (TableName::new(table.schema, table.name), table.columns)).collect())
+        let mut reads = Self::default();
+        for TableReads { schema, name, columns, whole, bare } in tables {
+            let table = TableName::new(schema, name);
+            if whole {
+                reads.whole.insert(table.clone());
+            }
+            if bare {
+                reads.bare.insert(table.clone());
+            }
+            reads.tables.insert(table, columns);
+        }
+        reads
     }
 }
 
 impl From<Reads> for Vec<TableReads> {
     fn from(reads: Reads) -> Self {
-        reads.0.into_iter().map(|(table, columns)| TableReads { schema: table.schema, name: table.name, columns }).collect()
+        let Reads { tables, whole, bare } = reads;
+        let read = |(table, columns): (TableName, _)| {
+            let (whole, bare) = (whole.contains(&table), bare.contains(&table));
+            TableReads { schema: table.schema, name: table.name, columns, whole, bare }
+        };
+        tables.into_iter().map(read).collect()
     }
 }
 
 impl Reads {
     pub fn add_table(&mut self, table: &TableName) {
-        self.0.entry(table.clone()).or_default();
+        self.tables.entry(table.clone()).or_default();
     }
 
     pub fn add(&mut self, table: &TableName, column: &str) {
-        self.0.entry(table.clone()).or_default().insert(column.to_owned());
+        self.tables.entry(table.clone()).or_default().insert(column.to_owned());
+    }
+
+    /// Notes that `written` names the table, where that is without its schema.
+    pub fn note_bare(&mut self, written: &str, table: &TableName) {
+        if crate::name::parse_identifiers(written).is_some_and(|parts| parts.len() == 1) {
+            self.bare.insert(table.clone());
+        }
     }
 
     /// `schema.table.column` of each, quoted as SQL would quote it.
     pub fn columns(&self) -> Vec<String> {
-        let columns = self.0.iter().flat_map(|(table, columns)| columns.iter().map(move |column| column_key(table, column)));
+        let columns = self.tables.iter().flat_map(|(table, columns)| columns.iter().map(move |column| column_key(table, column)));
         columns.collect()
     }
 }
@@ -93,9 +133,10 @@ impl<'a> Names<'a> {
         let found = match schema {
             Some(schema) => self.tables.get(&TableName::new(schema, name)),
             None => {
-                let before = self.before.into_iter().flat_map(|reads| reads.0.keys()).filter(|table| table.name == name);
-                let known = before.filter_map(|table| self.tables.get(table)).min_by_key(|table| self.place(&table.name.schema));
-                known.or_else(|| self.path.iter().find_map(|schema| self.tables.get(&TableName::new(schema, name))))
+                match self.pinned(name) {
+                    Some(table) => self.tables.get(table),
+                    None => self.path.iter().find_map(|schema| self.tables.get(&TableName::new(schema, name))),
+                }
             }
         };
         found.copied().ok_or_else(|| {
@@ -109,9 +150,13 @@ impl<'a> Names<'a> {
         })
     }
 
-    /// Where on the path a schema is; one that is not on it comes last.
-    fn place(&self, schema: &str) -> usize {
-        self.path.iter().position(|known| known == schema).unwrap_or(usize::MAX)
+    /// The table that a name without a schema meant before, and goes on meaning.
+    fn pinned(&self, name: &str) -> Option<&'a TableName> {
+        self.before.and_then(|reads| reads.bare.iter().find(|table| table.name == name))
+    }
+
+    pub fn is_pinned(&self, name: &str) -> bool {
+        self.pinned(name).is_some()
     }
 
     pub fn table(&self, name: &TableName) -> Option<&'a Table> {
@@ -127,11 +172,11 @@ impl<'a> Names<'a> {
 /// to mean something else. A star that has more columns is none of that.
 pub fn captured(before: &Reads, named: &Reads) -> Option<Reads> {
     let mut new = Reads::default();
-    for (table, columns) in &named.0 {
-        let known = before.0.get(table);
+    for (table, columns) in &named.tables {
+        let known = before.tables.get(table);
         columns.iter().filter(|column| !known.is_some_and(|known| known.contains(*column))).for_each(|column| new.add(table, column));
     }
-    (!new.0.is_empty()).then_some(new)
+    (!new.tables.is_empty()).then_some(new)
 }
 
 /// ` (near it: a, b)`.

@@ -3,6 +3,7 @@
 //! must not be. Where only the server knows what a name means, all that it may mean is read.
 
 use crate::from_item::{Column, Columns, FromItem, Level, Meaning, Seen};
+use crate::name::{TableName, quote_identifier};
 use crate::output_name::{Figure, figure};
 use crate::placeholder::Places;
 use crate::reads::{Found, Names};
@@ -113,10 +114,11 @@ impl<'a> Resolver<'a> {
     }
 
     /// Notes that a table's name has no schema.
-    pub fn unqualified(&mut self, ident: &Ident, schema: &str) {
+    pub fn unqualified(&mut self, ident: &Ident, table: &TableName) {
+        self.found.reads.bare.insert(table.clone());
         if ident.span.start.line > 0 {
             let at = self.places.byte(ident.span.start);
-            self.found.unqualified.push((at, format!("{}.", crate::name::quote_identifier(schema))));
+            self.found.unqualified.push((at, format!("{}.", quote_identifier(&table.schema))));
         }
     }
 
@@ -370,6 +372,7 @@ impl<'a> Resolver<'a> {
         }
         for (table, name) in columns.columns.iter().flat_map(|column| &column.sources) {
             self.found.reads.add(table, name);
+            self.found.reads.whole.insert(table.clone());
         }
     }
 

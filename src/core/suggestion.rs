@@ -64,7 +64,7 @@ pub fn suggest(mined: Vec<Mined>, names: &Names, min_calls: i64, limit: usize, t
         // What cannot be imported is no help.
         validate::verified_query(&query, names).ok()?;
         taken.insert(query.id.clone());
-        let tables = draft.reads.0.keys().map(TableName::to_string).collect();
+        let tables = draft.reads.tables.keys().map(TableName::to_string).collect();
         Some(Suggestion { query, calls, tables, columns: draft.reads.columns() })
     });
     suggestions.take(limit).collect()
@@ -116,7 +116,7 @@ impl Draft {
             return None;
         }
         let found = reads::resolve(&text.sql, &statement, names);
-        if !found.problems.is_empty() || found.reads.0.is_empty() {
+        if !found.problems.is_empty() || found.reads.tables.is_empty() {
             return None;
         }
         let sources = sources.reading(&found.reads);
@@ -124,7 +124,7 @@ impl Draft {
         let (sql, params) = named(&text, &statement, &constants)?;
         let shape = shape(*statement::parse(&sql).ok()?.query, &sources);
         let mut tables = sources.tables;
-        tables.extend(found.reads.0.keys().filter(|table| !tables.contains(table)).cloned().collect::<Vec<_>>());
+        tables.extend(found.reads.tables.keys().filter(|table| !tables.contains(table)).cloned().collect::<Vec<_>>());
         Some((shape, Self { sql, params, reads: found.reads, tables }))
     }
 

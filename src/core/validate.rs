@@ -229,11 +229,12 @@ pub fn metric(metric: &Metric, names: &Names) -> Result<(TableName, Checked), Ve
                 found.add("expression", problem);
                 Checked::default()
             }
-            Ok((sql, resolved)) => {
+            Ok((sql, mut resolved)) => {
                 for problem in &resolved.problems {
                     found.add("expression", problem);
                 }
                 let sql = placeholder::replace(&sql, &[], &resolved.unqualified, str::to_owned);
+                resolved.reads.note_bare(&metric.table, table);
                 Checked { reads: resolved.reads, named: resolved.named, sql, types: Vec::new() }
             }
         },
@@ -244,28 +245,35 @@ pub fn metric(metric: &Metric, names: &Names) -> Result<(TableName, Checked), Ve
     }
 }
 
-/// Also gives the tables that the term is about.
-pub fn term(term: &Term, names: &Names) -> Result<Vec<TableName>, Vec<Problem>> {
+/// Also gives the tables that the term is about, as what it reads.
+pub fn term(term: &Term, names: &Names) -> Result<Reads, Vec<Problem>> {
     let mut found = Found::new(Item::Term(term.term.clone()));
     found.name("term", &term.term);
     found.text("definition", &term.definition);
     for synonym in &term.synonyms {
         found.text("synonyms", synonym);
     }
-    let mut tables = Vec::new();
+    let mut reads = Reads::default();
     for wanted in &term.tables {
         match table(wanted, names) {
-            Ok(table) => tables.push(table.clone()),
+            Ok(table) => {
+                reads.add_table(table);
+                reads.note_bare(wanted, table);
+            }
             Err(problem) => found.add("tables", problem),
         }
     }
-    tables.sort();
-    tables.dedup();
-    found.or(tables)
+    found.or(reads)
 }
 
-/// A table by its relation key, or by a bare name that the path or nothing else makes ambiguous.
+/// A table by its relation key, or by a bare name that has a meaning already, or that the path or nothing else makes
+/// ambiguous.
 pub fn table<'a>(wanted: &str, names: &Names<'a>) -> Result<&'a TableName, String> {
+    if let Some([name]) = crate::name::parse_identifiers(wanted).as_deref()
+        && names.is_pinned(name)
+    {
+        return names.find(None, name).map(|table| &table.name);
+    }
     let on_path = || match crate::name::parse_identifiers(wanted).as_deref() {
         Some([name]) => names.find(None, name).ok().map(|table| &table.name),
         _ => None,

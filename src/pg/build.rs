@@ -3,16 +3,14 @@
 use super::datasource::Datasource;
 use super::error::{Error, Result, register_options, register_schemas};
 use super::{
-    catalogue, curated, curated_check, ddl, description, document, drift, entry, interrupt, namespace, notify, profile, query,
+    catalogue, curated, curated_check, ddl, description, document, drift, entry, namespace, notify, profile, query,
     relation, retention, settings, snapshot,
 };
 use nl2sql_core::chunk::{self, About, Chunk, Cutter};
 use nl2sql_core::curated::Item;
-use nl2sql_core::curated_chunk;
 use nl2sql_core::description::describe;
 use nl2sql_core::issue::Issue;
 use nl2sql_core::name::TableName;
-use nl2sql_core::reads::Names;
 use nl2sql_core::scope::Scope;
 use nl2sql_core::validate::Problem;
 use pgrx::JsonB;
@@ -56,8 +54,7 @@ pub fn build(datasource: &Datasource) -> Result<Outcome> {
     let mut chunks = chunk::chunks(&about, &schema_version, &schema);
     let curated::Stored { content, reads, .. } = curated::load(name)?;
     let cutter = Cutter { datasource: name, schema_version: &schema_version, quote_values: about.quote_values };
-    let names = Names::new(&datasource.schemas, &schema).with_wider(curated_check::wider(datasource)?);
-    let cut = curated_chunk::cut(&cutter, &content, &reads, &names, &mut interrupt::check);
+    let cut = curated_check::chunks(datasource, &cutter, &content, &reads, &schema)?;
     curated::note_reads(name, &reads, &cut.reads)?;
     chunks.extend(cut.chunks);
     issues.extend(left_out(name, &cut.problems));

@@ -116,7 +116,7 @@ fn visible(mut stored: Stored) -> Stored {
 }
 
 fn access(stored: &Stored) -> Access {
-    let tables: HashSet<TableName> = stored.reads.values().flat_map(|reads| reads.0.keys().cloned()).collect();
+    let tables: HashSet<TableName> = stored.reads.values().flat_map(|reads| reads.tables.keys().cloned()).collect();
     snapshot::access(tables)
 }
 
@@ -127,18 +127,24 @@ pub fn changeable(stored: &Stored) -> Result<HashSet<Item>> {
     if access == Access::All {
         return Ok(stored.reads.keys().cloned().collect());
     }
-    let tables: HashSet<&TableName> = stored.reads.values().flat_map(|reads| reads.0.keys()).collect();
-    let (schemas, names): (Vec<String>, Vec<String>) =
-        tables.into_iter().map(|table| (table.schema.clone(), table.name.clone())).unzip();
-    let present: HashSet<TableName> =
-        query::read(PRESENT, &[schemas.into(), names.into()], |row| Ok(TableName::new(row.must::<String>(1)?, row.must::<String>(2)?)))?
-            .into_iter()
-            .collect();
+    let present = present(stored.reads.values())?;
     let there = |reads: &Reads| {
-        let tables = reads.0.iter().filter(|(table, _)| present.contains(*table));
-        Reads(tables.map(|(table, columns)| (table.clone(), columns.clone())).collect())
+        let mut there = reads.clone();
+        there.tables.retain(|table, _| present.contains_key(table));
+        there
     };
     Ok(stored.reads.iter().filter(|(_, reads)| access.reads(&there(reads))).map(|(item, _)| item.clone()).collect())
+}
+
+/// The tables that these read, with the columns that they have now; without those that are gone.
+pub fn present<'r>(reads: impl Iterator<Item = &'r Reads>) -> Result<BTreeMap<TableName, Vec<String>>> {
+    let tables: HashSet<&TableName> = reads.flat_map(|reads| reads.tables.keys()).collect();
+    let (schemas, names): (Vec<String>, Vec<String>) =
+        tables.into_iter().map(|table| (table.schema.clone(), table.name.clone())).unzip();
+    let tables = query::read(PRESENT, &[schemas.into(), names.into()], |row| {
+        Ok((TableName::new(row.must::<String>(1)?, row.must::<String>(2)?), row.must::<Vec<String>>(3)?))
+    })?;
+    Ok(tables.into_iter().collect())
 }
 
 /// Stores content that was checked, each piece in place of the one that has its name. For the extension's owner, who
@@ -227,7 +233,7 @@ pub fn note_reads(datasource: &str, before: &BTreeMap<Item, Reads>, now: &[(Item
                 ("UPDATE nl2sql.verified_query SET reads = $3 WHERE datasource = $1 AND id = $2", id)
             }
             Item::Metric(name) => ("UPDATE nl2sql.metric SET reads = $3 WHERE datasource = $1 AND name = $2", name),
-            Item::Term(_) => continue,
+            Item::Term(term) => ("UPDATE nl2sql.term SET reads = $3 WHERE datasource = $1 AND term = $2", term),
         };
         let args: [DatumWithOid; 3] = [datasource.into(), name.as_str().into(), JsonB(serde_json::to_value(reads)?).into()];
         query::execute(statement, &args)?;

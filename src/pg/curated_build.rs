@@ -3,11 +3,9 @@
 use super::build::{self, Outcome};
 use super::datasource::Datasource;
 use super::error::{Error, Result};
-use super::{curated, curated_check, entry, interrupt, namespace, notify, query, relation, snapshot};
+use super::{curated, curated_check, entry, namespace, notify, query, relation, snapshot};
 use nl2sql_core::chunk::{ChunkType, Cutter};
-use nl2sql_core::curated_chunk;
 use nl2sql_core::issue::Issue;
-use nl2sql_core::reads::Names;
 use pgrx::JsonB;
 
 /// Reads no schema, stores no snapshot, and makes a new build live where the live one does not hold the content
@@ -20,8 +18,7 @@ pub fn build(datasource: &Datasource) -> Result<Outcome> {
     let schema = snapshot::load(name, &schema_version)?;
     let curated::Stored { content, reads, .. } = curated::load(name)?;
     let cutter = Cutter { datasource: name, schema_version: &schema_version, quote_values: false };
-    let names = Names::new(&datasource.schemas, &schema).with_wider(curated_check::wider(datasource)?);
-    let cut = curated_chunk::cut(&cutter, &content, &reads, &names, &mut interrupt::check);
+    let cut = curated_check::chunks(datasource, &cutter, &content, &reads, &schema)?;
     curated::note_reads(name, &reads, &cut.reads)?;
     let chunks = cut.chunks;
     let curated_hash = content.hash();

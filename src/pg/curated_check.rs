@@ -2,15 +2,17 @@
 
 use super::datasource::Datasource;
 use super::error::{Error, Result};
-use super::{catalogue, identity, interrupt, namespace, prepare, snapshot};
+use super::prepare::{self, Lookup};
+use super::{catalogue, identity, interrupt, namespace, snapshot};
+use nl2sql_core::chunk::Cutter;
 use nl2sql_core::curated::{Content, Item};
+use nl2sql_core::curated_chunk::{self, Cut};
 use nl2sql_core::name::{TableName, cut, shown};
 use nl2sql_core::reads::{Names, Reads};
 use nl2sql_core::schema::Schema;
 use nl2sql_core::scope::Scope;
 use nl2sql_core::validate::{self, Checked, Problem};
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::ffi::CStr;
 
 /// Problems that an error lists.
 const LISTED: usize = 20;
@@ -48,29 +50,50 @@ pub fn wider(datasource: &Datasource) -> Result<HashSet<TableName>> {
 pub fn check(datasource: &Datasource, content: &Content, schema: &Schema, before: &BTreeMap<Item, Reads>) -> Result<Verdict> {
     let names = Names::new(&datasource.schemas, schema).with_wider(wider(datasource)?);
     let mut verdict = Verdict { problems: validate::repeated(content), ..Verdict::default() };
-    let search_path = prepare::search_path(&datasource.schemas)?;
+    let lookup = Lookup::of(&datasource.schemas)?;
     for query in &content.verified_queries {
         let item = Item::VerifiedQuery(query.id.clone());
         let before = before.get(&item);
-        verdict.add(item, validate::verified_query(query, &names.reading(before)), before, &search_path)?;
+        verdict.add(item, validate::verified_query(query, &names.reading(before)), before, &lookup)?;
     }
     for metric in &content.metrics {
         let item = Item::Metric(metric.name.clone());
         let before = before.get(&item);
         let checked = validate::metric(metric, &names.reading(before)).map(|(_, checked)| checked);
-        verdict.add(item, checked, before, &search_path)?;
+        verdict.add(item, checked, before, &lookup)?;
     }
     for term in &content.glossary {
-        match validate::term(term, &names) {
-            Ok(tables) => {
-                let mut reads = Reads::default();
-                tables.iter().for_each(|table| reads.add_table(table));
-                verdict.reads.insert(Item::Term(term.term.clone()), reads);
-            }
+        let item = Item::Term(term.term.clone());
+        match validate::term(term, &names.reading(before.get(&item))) {
+            Ok(reads) => drop(verdict.reads.insert(item, reads)),
             Err(problems) => verdict.problems.extend(problems),
         }
     }
     Ok(verdict)
+}
+
+/// Cuts the content against the schema, and leaves out what the server would not take of it, as the current user.
+pub fn chunks(
+    datasource: &Datasource,
+    cutter: &Cutter,
+    content: &Content,
+    before: &BTreeMap<Item, Reads>,
+    schema: &Schema,
+) -> Result<Cut> {
+    let names = Names::new(&datasource.schemas, schema).with_wider(wider(datasource)?);
+    let lookup = Lookup::of(&datasource.schemas)?;
+    let mut failed = None;
+    let cut = curated_chunk::cut(cutter, content, before, &names, &mut |item, checked| {
+        interrupt::check();
+        match prepare::objection_within(&checked.sql, &checked.types, &lookup) {
+            Ok(objection) => objection.map(|message| Problem::of_sql(item.clone(), message)),
+            Err(error) => {
+                failed.get_or_insert(error);
+                None
+            }
+        }
+    });
+    failed.map_or(Ok(cut), Err)
 }
 
 impl Verdict {
@@ -79,7 +102,7 @@ impl Verdict {
         item: Item,
         checked: std::result::Result<Checked, Vec<Problem>>,
         before: Option<&Reads>,
-        search_path: &CStr,
+        lookup: &Lookup,
     ) -> Result<()> {
         interrupt::check();
         let checked = match checked {
@@ -87,7 +110,12 @@ impl Verdict {
             Err(problems) => return Ok(self.problems.extend(problems)),
         };
         self.problems.extend(before.and_then(|before| validate::captured(&item, before, &checked)));
-        match prepare::objection(&checked.sql, &checked.types, search_path)? {
+        let objection = match item {
+            // `nl2sql_bind` gives it to whoever asks, with whatever search_path.
+            Item::VerifiedQuery(_) => prepare::objection(&checked.sql, &checked.types, lookup)?,
+            _ => prepare::objection_within(&checked.sql, &checked.types, lookup)?,
+        };
+        match objection {
             Some(message) => self.problems.push(Problem::of_sql(item, message)),
             None => drop(self.reads.insert(item, checked.reads)),
         }

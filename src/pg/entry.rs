@@ -4,6 +4,7 @@ use super::error::Result;
 use super::{embedder, interrupt, query, vector};
 use nl2sql_core::chunk::{Chunk, ChunkType, Reads};
 use nl2sql_core::name::TableName;
+use nl2sql_core::reads::ALL_COLUMNS;
 use pgrx::JsonB;
 use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
@@ -145,16 +146,17 @@ type ReadColumns = (Option<Vec<i32>>, Option<Vec<Option<String>>>);
 fn several(reads: &Reads, numbers: &HashMap<TableName, i32>) -> ReadColumns {
     let Reads::Several(reads) = reads else { return (None, None) };
     let (mut tables, mut columns) = (Vec::new(), Vec::new());
-    for (table, names) in &reads.0 {
+    for (table, names) in &reads.tables {
         // A table that is not known is one that nobody may read.
         let number = numbers.get(table).copied().unwrap_or(0);
         if names.is_empty() {
             tables.push(number);
             columns.push(None);
         }
-        for name in names {
+        let all = reads.whole.contains(table).then_some(ALL_COLUMNS);
+        for name in names.iter().map(String::as_str).chain(all) {
             tables.push(number);
-            columns.push(Some(name.clone()));
+            columns.push(Some(name.to_owned()));
         }
     }
     (Some(tables), Some(columns))

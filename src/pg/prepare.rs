@@ -2,30 +2,79 @@
 
 use super::error::{Error, Result};
 use super::gather::Memory;
-use super::{query, settings, subtransaction};
+use super::untyped::Untyped;
+use super::{query, restricted, settings, subtransaction};
 use nl2sql_core::name::cut;
 use nl2sql_core::validate::SqlType;
 use pgrx::pg_sys;
 use pgrx::prelude::*;
 use std::ffi::{CStr, CString};
 
-/// What the server has against a statement with these params, as the current user; `None`: nothing.
-pub fn objection(sql: &str, types: &[SqlType], search_path: &CStr) -> Result<Option<String>> {
+/// Where functions and types without a schema are looked up.
+pub struct Lookup {
+    /// As the user's sessions do.
+    usual: CString,
+    /// In the datasource's schemas before.
+    wider: CString,
+}
+
+impl Lookup {
+    pub fn of(path: &[String]) -> Result<Self> {
+        let usual = query::read_one("SELECT reset_val FROM pg_settings WHERE name = 'search_path'", &[], |row| row.get::<String>(1))?;
+        let usual = usual.flatten().filter(|usual| !usual.trim().is_empty());
+        let mut names: Vec<String> = path.iter().map(spi::quote_identifier).collect();
+        names.extend(usual.clone());
+        let path = |text: String| CString::new(text).map_err(|_| Error::invalid("a schema's name holds a null character"));
+        Ok(Self { usual: path(usual.unwrap_or_else(|| "pg_catalog".to_owned()))?, wider: path(names.join(", "))? })
+    }
+}
+
+/// What the server has against a statement that names its tables with their schemas and that others run as it is, as
+/// the current user; `None`: nothing.
+pub fn objection(sql: &str, types: &[SqlType], lookup: &Lookup) -> Result<Option<String>> {
+    let Some(message) = objects(sql, types, &lookup.usual)? else { return Ok(None) };
+    if objects(sql, types, &lookup.wider)?.is_some() {
+        return Ok(Some(message));
+    }
+    Ok(Some(format!("{message} (found in the datasource's schemas alone: write the schema before its name)")))
+}
+
+/// The same where names may also be found in the datasource's schemas.
+pub fn objection_within(sql: &str, types: &[SqlType], lookup: &Lookup) -> Result<Option<String>> {
+    objects(sql, types, &lookup.wider)
+}
+
+fn objects(sql: &str, types: &[SqlType], search_path: &CStr) -> Result<Option<String>> {
     let text = CString::new(sql).map_err(|_| Error::invalid("a statement holds a null character"))?;
     // What the analysis allocates goes with it: a document may have thousands of statements.
     let _scratch = Scratch::enter();
-    match subtransaction::attempt_undone(|| {
+    let result = subtransaction::attempt_undone(|| {
         settings::set_local(c"search_path", search_path);
         // As the tokens were read.
         settings::set_local(c"standard_conforming_strings", c"on");
+        restricted::hold();
         analyse(&text, types)
-    }) {
+    });
+    match result {
         Ok(objection) => Ok(objection),
+        Err(error) if is_of_the_moment(error.code) => Err(error),
         Err(error) => Ok(Some(match error.detail {
             Some(detail) => format!("{} ({})", cut(&error.message), cut(detail.trim_end_matches('.'))),
             None => cut(&error.message).into_owned(),
         })),
     }
+}
+
+/// Whether an error says nothing of the statement: a lock that was not to be had, memory, a server that shuts down.
+fn is_of_the_moment(code: PgSqlErrorCode) -> bool {
+    matches!(
+        code,
+        PgSqlErrorCode::ERRCODE_LOCK_NOT_AVAILABLE
+            | PgSqlErrorCode::ERRCODE_T_R_DEADLOCK_DETECTED
+            | PgSqlErrorCode::ERRCODE_OUT_OF_MEMORY
+            | PgSqlErrorCode::ERRCODE_QUERY_CANCELED
+            | PgSqlErrorCode::ERRCODE_ADMIN_SHUTDOWN
+    )
 }
 
 /// A memory context of its own, until it goes out of scope.
@@ -53,17 +102,8 @@ impl Drop for Scratch {
     }
 }
 
-/// Where functions and types are looked up: in the datasource's schemas, then as the user's sessions do.
-pub fn search_path(path: &[String]) -> Result<CString> {
-    let usual = query::read_one("SELECT reset_val FROM pg_settings WHERE name = 'search_path'", &[], |row| {
-        row.get::<String>(1)
-    })?;
-    let mut names: Vec<String> = path.iter().map(spi::quote_identifier).collect();
-    names.extend(usual.flatten().filter(|usual| !usual.trim().is_empty()));
-    CString::new(names.join(", ")).map_err(|_| Error::invalid("a schema's name holds a null character"))
-}
-
 fn analyse(text: &CStr, types: &[SqlType]) -> Result<Option<String>> {
+    let mut untyped = Untyped::new(types.iter().map(|sql_type| oid(*sql_type)).collect());
     // SAFETY: the sequence of PREPARE. The text is null-terminated and outlives the calls; trees are allocated in the
     // current memory context, and lists are read within their lengths. What is raised unwinds to the subtransaction.
     unsafe {
@@ -72,12 +112,8 @@ fn analyse(text: &CStr, types: &[SqlType]) -> Result<Option<String>> {
             return Ok(Some("the server does not read one statement in it".to_owned()));
         }
         let statement = (*(*statements).elements).ptr_value.cast::<pg_sys::RawStmt>();
-        let mut count = types.len() as i32;
-        let mut oids = pg_sys::palloc(size_of::<pg_sys::Oid>() * types.len().max(1)).cast::<pg_sys::Oid>();
-        for (at, sql_type) in types.iter().enumerate() {
-            oids.add(at).write(oid(*sql_type));
-        }
-        let analysed = pg_sys::parse_analyze_varparams(statement, text.as_ptr(), &mut oids, &mut count, std::ptr::null_mut());
+        untyped.take_literals((*statement).stmt);
+        let analysed = untyped.analyse(statement, text);
         let reads = (*analysed).commandType == pg_sys::CmdType::CMD_SELECT
             && (*analysed).utilityStmt.is_null()
             && !(*analysed).hasModifyingCTE
@@ -85,12 +121,9 @@ fn analyse(text: &CStr, types: &[SqlType]) -> Result<Option<String>> {
         if !reads {
             return Ok(Some("the server does not take it for a statement that only reads".to_owned()));
         }
-        let tree = pg_sys::nodeToString(analysed.cast());
-        let tree = CStr::from_ptr(tree).to_string_lossy();
-        // A text in the tree is written as bytes, a name with its spaces escaped: neither can look like this.
-        let missing = (1..=types.len()).find(|number| !tree.contains(&format!("{{PARAM :paramkind 0 :paramid {number} ")));
-        Ok(missing.map(|_| "the server does not see every param in it".to_owned()))
     }
+    untyped.check_literals();
+    Ok((!untyped.has_seen_every_param()).then(|| "the server does not see every param in it".to_owned()))
 }
 
 fn oid(sql_type: SqlType) -> pg_sys::Oid {

@@ -1,6 +1,7 @@
 //! SELECT rights of the current user, asked of the server's own checks. Names are resolved when
 //! asked, without an error for what is not there.
 
+use nl2sql_core::reads::ALL_COLUMNS;
 use pgrx::pg_sys;
 use std::ffi::CString;
 
@@ -66,11 +67,11 @@ pub fn reach(schema: &str, name: &str) -> Reach {
     }
 }
 
-/// The columns of a table that the current user may SELECT, in their order.
+/// The columns of a table that the current user may SELECT, in their order; then [`ALL_COLUMNS`] where these are all.
 pub fn readable_columns(schema: &str, name: &str) -> Vec<String> {
     let Some(table) = table_oid(schema, name) else { return Vec::new() };
     let mode = pg_sys::ACL_SELECT as pg_sys::AclMode;
-    let mut columns = Vec::new();
+    let (mut columns, mut all) = (Vec::new(), true);
     // SAFETY: as above; get_attname copies the name into the current memory context.
     unsafe {
         let user = pg_sys::GetUserId();
@@ -82,11 +83,16 @@ pub fn readable_columns(schema: &str, name: &str) -> Vec<String> {
             }
             let mut missing = false;
             let verdict = pg_sys::pg_attribute_aclcheck_ext(table, number, user, mode, &mut missing);
-            if !missing && (whole || verdict == pg_sys::AclResult::ACLCHECK_OK) {
+            let readable = whole || verdict == pg_sys::AclResult::ACLCHECK_OK;
+            if !missing && readable {
                 columns.push(std::ffi::CStr::from_ptr(column).to_string_lossy().into_owned());
             }
+            all &= missing || readable;
             pg_sys::pfree(column.cast());
         }
+    }
+    if all && !columns.is_empty() {
+        columns.push(ALL_COLUMNS.to_owned());
     }
     columns
 }

@@ -113,12 +113,24 @@ fn run<T>(limit: Option<Duration>, work: impl FnOnce() -> Result<T>) -> Result<s
 /// The predefined role that may read every table and do nothing else.
 const READ_ALL_DATA: pg_sys::Oid = pg_sys::Oid::from_u32(pg_sys::ROLE_PG_READ_ALL_DATA);
 
+/// Whatever code runs from here on writes nothing and has what it changes of the session taken back, as who it runs
+/// as now. In a subtransaction that will be rolled back.
+pub fn hold() {
+    settings::set_local(c"transaction_read_only", c"on");
+    // SAFETY: reads a backend-local variable.
+    become_restricted(unsafe { pg_sys::GetUserId() });
+}
+
 /// In a subtransaction that will be rolled back.
 fn restrict(reader: pg_sys::Oid, row_security: RowSecurity) {
     let row_security = if row_security == RowSecurity::Applies { c"on" } else { c"off" };
     for (name, value) in SETTINGS.into_iter().chain([(c"row_security", row_security)]) {
         settings::set_local(name, value);
     }
+    become_restricted(reader);
+}
+
+fn become_restricted(reader: pg_sys::Oid) {
     // SAFETY: reads and sets backend-local variables; the rollback undoes it.
     unsafe {
         let (mut user, mut security) = (pg_sys::InvalidOid, 0);

@@ -82,7 +82,7 @@ impl Server {
     /// With SELECT on these columns alone; of a table of which none is read, on one that is not `except`.
     fn fails_with(&mut self, reads: &Reads, except: Option<(&TableName, &str)>, sql: &str) -> Option<(String, String)> {
         let mut grants = String::new();
-        for (table, columns) in &reads.0 {
+        for (table, columns) in &reads.tables {
             let own = |column: &str| except.is_some_and(|(of, without)| of == table && without == column);
             let granted: Vec<String> = columns.iter().filter(|column| !own(column)).map(|column| quote_identifier(column).into()).collect();
             let known = self.schema.tables.iter().find(|known| known.name == *table).expect("a table of the schema");
@@ -124,7 +124,7 @@ impl Server {
         if let Some((_, message)) = self.fails_with(&found.reads, None, &qualified) {
             wrong.push(format!("reads more than {:?}: {message}", found.reads.columns()));
         }
-        for (table, columns) in &found.reads.0 {
+        for (table, columns) in &found.reads.tables {
             for column in columns {
                 let short = if table.schema == "public" { &table.name } else { &table.to_string() };
                 let wanted = self.fails_with(&found.reads, Some((table, column)), &qualified);

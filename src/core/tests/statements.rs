@@ -80,7 +80,7 @@ fn found(sql: &str, schema: &Schema) -> Result<BTreeMap<String, BTreeSet<String>
         return Err(found.problems.join("; "));
     }
     let short = |table: TableName| if table.schema == "public" { table.name } else { format!("{}.{}", table.schema, table.name) };
-    Ok(found.reads.0.into_iter().map(|(table, columns)| (short(table), columns)).collect())
+    Ok(found.reads.tables.into_iter().map(|(table, columns)| (short(table), columns)).collect())
 }
 
 fn all_right(entries: &[Entry], wrong: Vec<String>) {

@@ -1,0 +1,173 @@
+//! Analysis that runs nobody's code. The server makes a value of an untyped literal by its type's input function, which
+//! for an array or a row of a domain runs the domain's CHECK, whoever wrote that. So literals are taken out of the raw
+//! tree before it is analysed, and stand in it as params, each of the type that its place wants, as for a literal. What
+//! one says is then read where the type is the server's own, or an enum.
+
+use pgrx::pg_sys;
+use pgrx::pg_sys::NodeTag;
+use pgrx::prelude::*;
+use std::collections::HashMap;
+use std::ffi::{CStr, CString, c_int, c_void};
+
+/// The params and literals of a statement.
+pub struct Untyped {
+    /// What each param is; `UNKNOWNOID`: whatever its place wants.
+    params: Vec<pg_sys::Oid>,
+    /// Which of them were met.
+    seen: Vec<bool>,
+    /// Literals, each text once: the same text in SELECT and in GROUP BY is the same expression.
+    texts: Vec<CString>,
+    numbers: HashMap<CString, usize>,
+    /// Which literal was met as which type.
+    met: Vec<(usize, pg_sys::Oid)>,
+}
+
+impl Untyped {
+    pub fn new(params: Vec<pg_sys::Oid>) -> Self {
+        let seen = vec![false; params.len()];
+        Self { params, seen, texts: Vec::new(), numbers: HashMap::new(), met: Vec::new() }
+    }
+
+    pub fn has_seen_every_param(&self) -> bool {
+        self.seen.iter().all(|seen| *seen)
+    }
+
+    /// Puts params in place of the literals that have no type.
+    ///
+    /// # Safety
+    /// `tree` is what the server's parser has made.
+    pub unsafe fn take_literals(&mut self, tree: *mut pg_sys::Node) {
+        unsafe { take(tree, std::ptr::from_mut(self).cast()) };
+    }
+
+    /// # Safety
+    /// `statement` is what the server's parser has made of `text`.
+    pub unsafe fn analyse(&mut self, statement: *mut pg_sys::RawStmt, text: &CStr) -> *mut pg_sys::Query {
+        unsafe { pg_sys::parse_analyze_withcb(statement, text.as_ptr(), Some(set_up), std::ptr::from_mut(self).cast(), std::ptr::null_mut()) }
+    }
+
+    /// Reads what the literals say, or raises what the server would.
+    pub fn check_literals(&self) {
+        for (literal, met) in &self.met {
+            // SAFETY: catalogue look-ups of a type that the analysis has found; the input function is the server's.
+            unsafe {
+                let base = pg_sys::getBaseType(*met);
+                if base.to_u32() < pg_sys::FirstNormalObjectId || pg_sys::get_typtype(base) as u8 == pg_sys::TYPTYPE_ENUM {
+                    let (mut input, mut element) = (pg_sys::InvalidOid, pg_sys::InvalidOid);
+                    pg_sys::getTypeInputInfo(base, &mut input, &mut element);
+                    pg_sys::OidInputFunctionCall(input, self.texts[*literal].as_ptr().cast_mut(), element, -1);
+                }
+            }
+        }
+    }
+
+    /// The number of the param that stands for a text.
+    fn number(&mut self, text: &CStr) -> usize {
+        let next = self.texts.len();
+        let literal = *self.numbers.entry(text.to_owned()).or_insert(next);
+        if literal == next {
+            self.texts.push(text.to_owned());
+        }
+        self.params.len() + literal + 1
+    }
+}
+
+/// Goes through a raw tree.
+#[pg_guard]
+unsafe extern "C-unwind" fn take(node: *mut pg_sys::Node, untyped: *mut c_void) -> bool {
+    // SAFETY: a node's tag says what it is. A constant is bigger than the reference that takes its place.
+    unsafe {
+        if node.is_null() {
+            return false;
+        }
+        match (*node).type_ {
+            NodeTag::T_A_Const => {
+                let constant = node.cast::<pg_sys::A_Const>();
+                if !(*constant).isnull && (*constant).val.node.type_ == NodeTag::T_String {
+                    let number = (*untyped.cast::<Untyped>()).number(CStr::from_ptr((*constant).val.sval.sval));
+                    let location = (*constant).location;
+                    let reference = node.cast::<pg_sys::ParamRef>();
+                    (*reference).type_ = NodeTag::T_ParamRef;
+                    (*reference).number = c_int::try_from(number).unwrap_or(c_int::MAX);
+                    (*reference).location = location;
+                }
+                false
+            }
+            // What stands in a type's brackets has to stay a constant.
+            NodeTag::T_TypeName => false,
+            // A text as such cannot be what is ordered by: the server says so, and does not read it.
+            NodeTag::T_SortBy if is_constant((*node.cast::<pg_sys::SortBy>()).node) => false,
+            _ => pg_sys::raw_expression_tree_walker(node, Some(take), untyped),
+        }
+    }
+}
+
+unsafe fn is_constant(node: *mut pg_sys::Node) -> bool {
+    unsafe { !node.is_null() && (*node).type_ == NodeTag::T_A_Const }
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn set_up(state: *mut pg_sys::ParseState, untyped: *mut c_void) {
+    // SAFETY: the server passes a state that it has made.
+    unsafe {
+        (*state).p_ref_hook_state = untyped;
+        (*state).p_paramref_hook = Some(refer);
+        (*state).p_coerce_param_hook = Some(coerce);
+    }
+}
+
+/// The param that a reference means; null: there is none of that number, which the server then says.
+#[pg_guard]
+unsafe extern "C-unwind" fn refer(state: *mut pg_sys::ParseState, reference: *mut pg_sys::ParamRef) -> *mut pg_sys::Node {
+    // SAFETY: the state's pointer is to what `analyse` borrows for the time of the analysis.
+    unsafe {
+        let untyped = &mut *(*state).p_ref_hook_state.cast::<Untyped>();
+        let number = (*reference).number;
+        let Some(place) = usize::try_from(number).ok().and_then(|number| number.checked_sub(1)) else { return std::ptr::null_mut() };
+        let param_type = match untyped.params.get(place) {
+            Some(param_type) => {
+                untyped.seen[place] = true;
+                *param_type
+            }
+            None if place < untyped.params.len() + untyped.texts.len() => pg_sys::UNKNOWNOID,
+            None => return std::ptr::null_mut(),
+        };
+        let param = pg_sys::palloc0(size_of::<pg_sys::Param>()).cast::<pg_sys::Param>();
+        (*param).xpr.type_ = NodeTag::T_Param;
+        (*param).paramkind = pg_sys::ParamKind::PARAM_EXTERN;
+        (*param).paramid = number;
+        (*param).paramtype = param_type;
+        (*param).paramtypmod = -1;
+        (*param).paramcollid = pg_sys::get_typcollation(param_type);
+        (*param).location = (*reference).location;
+        param.cast()
+    }
+}
+
+/// What has no type takes the one that is wanted of it, each time anew, as a literal does.
+#[pg_guard]
+unsafe extern "C-unwind" fn coerce(
+    state: *mut pg_sys::ParseState,
+    param: *mut pg_sys::Param,
+    wanted: pg_sys::Oid,
+    _modifier: i32,
+    location: c_int,
+) -> *mut pg_sys::Node {
+    // SAFETY: as above; the param is one that `refer` has made.
+    unsafe {
+        if (*param).paramkind != pg_sys::ParamKind::PARAM_EXTERN || (*param).paramtype != pg_sys::UNKNOWNOID {
+            return std::ptr::null_mut();
+        }
+        let untyped = &mut *(*state).p_ref_hook_state.cast::<Untyped>();
+        let place = usize::try_from((*param).paramid - 1).unwrap_or_default();
+        if let Some(literal) = place.checked_sub(untyped.params.len()) {
+            untyped.met.push((literal, wanted));
+        }
+        (*param).paramtype = wanted;
+        (*param).paramcollid = pg_sys::get_typcollation(wanted);
+        if location >= 0 && ((*param).location < 0 || location < (*param).location) {
+            (*param).location = location;
+        }
+        param.cast()
+    }
+}
