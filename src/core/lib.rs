@@ -3,6 +3,7 @@
 //! server.
 
 pub mod access;
+pub mod beyond_reading;
 pub mod binding;
 pub mod chunk;
 pub mod constant;

@@ -1,5 +1,6 @@
 //! A statement as the parser reads it, and whether it only reads.
 
+use crate::beyond_reading::does_more;
 use crate::placeholder::{self, Placeholder, Tokens};
 use sqlparser::ast::{
     Expr, Function, Ident, ObjectName, Query, Select, SelectFlavor, SetExpr, Statement as Sql, TableFactor, Value, ValueWithSpan, Visit,
@@ -222,28 +223,6 @@ pub fn folded(ident: &Ident) -> String {
     let end = (0..=LONGEST_NAME).rev().find(|end| name.is_char_boundary(*end)).unwrap_or_default();
     name.truncate(end);
     name
-}
-
-/// Whether a function of the server or of an extension that it comes with writes, locks, waits, reads files, tells
-/// of the server, or runs SQL that is given to it as a text.
-fn does_more(name: &str) -> bool {
-    const NAMES: &[&str] = &[
-        "nextval", "setval", "set_config", "loread", "lowrite", "pg_notify", "pg_sleep", "pg_sleep_for", "pg_sleep_until",
-        "pg_terminate_backend", "pg_cancel_backend", "pg_reload_conf", "pg_rotate_logfile", "pg_promote", "pg_switch_wal",
-        "pg_create_restore_point", "pg_start_backup", "pg_stop_backup", "pg_current_xact_id", "txid_current", "pg_export_snapshot",
-        "pg_stat_file", "pg_nextoid", "pg_prewarm", "autoprewarm_start_worker", "autoprewarm_dump_now", "pg_extension_config_dump",
-        "pg_import_system_collations", "pg_log_backend_memory_contexts", "pg_drop_replication_slot", "pg_logical_emit_message",
-        "pg_sync_replication_slots", "pg_force_recheck", "gin_clean_pending_list", "ts_stat", "ts_rewrite",
-        "connectby", "xpath_table", "pg_stat_clear_snapshot", "pg_stat_force_next_flush", "pg_stat_have_stats", "get_raw_page",
-        "currtid", "currtid2", "pg_tablespace_databases",
-    ];
-    const PREFIXES: &[&str] = &[
-        "pg_advisory", "pg_try_advisory", "lo_", "dblink", "pg_read_", "pg_ls_", "pg_file_", "pg_logdir", "pg_backup_", "pg_wal_",
-        "pg_create_", "pg_copy_", "pg_replication_", "pg_logical_slot", "pg_stat_reset", "pg_stat_statements_reset", "pg_clear_",
-        "pg_restore_", "pg_buffercache_evict", "brin_summarize", "brin_desummarize", "crosstab", "binary_upgrade_", "nl2sql_",
-        "query_to_xml", "table_to_xml", "schema_to_xml", "database_to_xml", "cursor_to_xml", "pg_truncate_", "heap_force_", "postgres_fdw_",
-    ];
-    NAMES.contains(&name) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
 #[cfg(test)]
