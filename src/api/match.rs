@@ -4,12 +4,14 @@ use crate::pg::argument::{self, TextArray};
 use crate::pg::curated;
 use crate::pg::embedder;
 use crate::pg::error::{OrRaise, Result};
+use crate::pg::interrupt;
 use crate::pg::query;
 use crate::pg::search::{self, Builds, Near};
 use nl2sql_core::chunk::ChunkType;
 use nl2sql_core::curated::VerifiedQuery;
 use nl2sql_core::curated_chunk::phrasings;
 use nl2sql_core::proposal::propose;
+use nl2sql_core::question::Question;
 use pgrx::JsonB;
 use pgrx::prelude::*;
 use serde_json::{Map, Value, json};
@@ -70,8 +72,10 @@ fn find(question: Option<&str>, datasources: TextArray, k: Option<i32>) -> Resul
         }
         fetch = fetch.saturating_mul(4);
     };
+    let asked = Question::of(question);
     let row = |(near, query): (Near, VerifiedQuery)| {
-        let params = JsonB(proposals(&query, question));
+        interrupt::check();
+        let params = JsonB(proposals(&query, &asked));
         (near.datasource, query.id, near.similarity, near.text, query.description, query.sql, params)
     };
     Ok(found.into_iter().map(row).collect())
@@ -128,7 +132,7 @@ fn holds_verified_queries(builds: &Builds) -> Result<bool> {
 }
 
 /// Each param with its proposed value, where that comes from, and what it may be.
-fn proposals(query: &VerifiedQuery, question: &str) -> Value {
+fn proposals(query: &VerifiedQuery, question: &Question) -> Value {
     let proposals = propose(query, question).into_iter().map(|(name, proposal)| {
         let mut fields = json!(query.params.get(&name));
         fields["value"] = proposal.value.unwrap_or_default();
