@@ -307,7 +307,7 @@ mod tests {
     fn dates_find_their_params() {
         let params = json!({"from_date": {"type": "date"}, "to_date": {"type": "date"}});
         let orders = query(params.clone(), &["orders from {from_date} until {to_date}"]);
-        for question in ["orders until 2020-02-03 from 2020-01-05", "from 2020-01-05 until 2020-02-03", "2020-01-05 .. 2020-02-03", "2020-01-05 with 2020-02-03 from"] {
+        for question in ["orders until 2020-02-03 from 2020-01-05", "from 2020-01-05 until 2020-02-03", "2020-01-05 .. 2020-02-03"] {
             assert_eq!(values(&orders, question), ["2020-01-05", "2020-02-03"], "{question}");
         }
         assert_eq!(values(&orders, "orders until 2020-02-03"), [json!(null), json!("2020-02-03")]);
@@ -341,7 +341,10 @@ mod tests {
             "year": {"type": "int", "max": 0}, "who": {"type": "string"}, "day": {"type": "date", "max": "0001-01-01"}
         });
         let query = query(params, &phrasings);
-        for text in ["“", "‘", "lost ‘customers gross ", "gross ", "gross lost ", "over 1 ", "over 2011 ", "2020-01-01 ", "1,234", "a", "'", "'a' ", "over 1,234 w1 ", "\0'"] {
+        for text in [
+            "“", "‘", "lost ‘customers gross ", "gross ", "gross lost ", "over 1 ", "over 2011 ", "2020-01-01 ", "1,234", "a", "'", "'a' ",
+            "over 1,234 w1 ", "\0'",
+        ] {
             let text = text.repeat(5_000_000 / text.len());
             assert_eq!(propose(&query, &Question::of(&text)).len(), 6);
         }

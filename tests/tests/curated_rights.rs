@@ -149,7 +149,7 @@ fn checking_runs_nothing() {
         "CREATE FUNCTION shop.trap() RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN CREATE TABLE public.sprung (); RETURN 1; END $$;
          CREATE VIEW shop.trapped AS SELECT shop.trap() AS id;
          SELECT nl2sql_register('shop', options => '{\"profile\": \"catalog\"}'); SELECT nl2sql_index('shop');
-         SELECT nl2sql_verified_query('shop', 'trap', '{What?}', 'SELECT id + trap() FROM trapped WHERE trap() = 1 LIMIT trap()');
+         SELECT nl2sql_verified_query('shop', 'trap', '{What?}', 'SELECT id + shop.trap() FROM trapped WHERE shop.trap() = 1 LIMIT shop.trap()');
          SELECT nl2sql_curated_validate(); SELECT nl2sql_index('shop', curated_only => true); SELECT nl2sql_match('what?'); SELECT nl2sql_bind('shop', 'trap');
          SELECT nl2sql_check()",
     )

@@ -155,3 +155,38 @@ fn what_passes_is_accepted_and_reads_what_it_is_said_to_read() {
     }
     assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
 }
+
+/// Each may be written down: what the extension asks the server is no stricter than the server, whatever the statement
+/// is made of.
+#[test]
+fn what_passes_may_be_written_down() {
+    let database = Database::blank();
+    let mut client = database.connect();
+    client
+        .batch_execute(&format!(
+            "{TABLES}; SELECT nl2sql_register('films', schemas => ARRAY['public', 'archive']); SELECT nl2sql_index('films')"
+        ))
+        .expect("an index");
+    let version: u32 = text(&mut client, "SELECT current_setting('server_version_num')::integer / 10000").expect("a version").parse().expect("a number");
+    let mut wrong = Vec::new();
+    for entry in entries().iter().filter(|entry| entry.from <= version) {
+        let types = entry.values.iter().map(|(name, literal)| {
+            let param_type = if literal.starts_with('\'') { "string" } else if literal.contains('.') { "float" } else { "int" };
+            (name, serde_json::json!({ "type": param_type }))
+        });
+        let params = serde_json::to_string(&types.collect::<BTreeMap<_, _>>()).expect("JSON");
+        let question = entry.values.keys().map(|name| format!(" {{{name}}}")).collect::<String>();
+        let written = client.execute(
+            "SELECT nl2sql_verified_query('films', 'q', ARRAY['what' || $1], $2, params => $3::text::jsonb)",
+            &[&question, &entry.sql, &params],
+        );
+        if let Err(error) = written {
+            let message = nl2sql_tests::describe(&error);
+            // A server that was built without it.
+            if !message.contains("unsupported XML feature") {
+                wrong.push(format!("line {}: {message}: {}", entry.line, entry.sql));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
+}

@@ -28,7 +28,7 @@ fn drift_says_what_it_breaks() {
     assert_eq!(found[0]["metrics"], json!([{"name": "average_invoice", "reasons": ["reads retyped column chinook.invoice.total"]}]));
     // A build of the new schema leaves out what fits it no more, and says so.
     let built = rows(&mut client, "SELECT status, issues FROM nl2sql_index('chinook')");
-    let message = "2 pieces of curated content do not fit the schema, and are left out: SELECT * FROM nl2sql_curated_validate('chinook');";
+    let message = "3 pieces of curated content do not fit the schema, and are left out: SELECT * FROM nl2sql_curated_validate('chinook');";
     assert_eq!(built[0]["issues"], json!([{"stage": "curated", "message": message}]), "who may build need not be told more");
     let matched = rows(&mut client, "SELECT query_id FROM nl2sql_match('top 5 customers in 2022')");
     assert_eq!(matched, json!([{"query_id": "sales_by_country"}]), "what cannot run is not offered");
