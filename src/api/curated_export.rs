@@ -19,5 +19,11 @@ fn export(wanted: Option<&str>) -> Result<String> {
             datasources.insert(name, content);
         }
     }
-    document::render(&datasources).map_err(|problem| Error::invalid(format!("the content cannot be written: {problem}")))
+    document::render(&datasources).map_err(|problem| {
+        let error = Error::new(
+            PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+            format!("the content cannot be written as a document: {problem}"),
+        );
+        if wanted.is_some() { error } else { error.hint("Export one datasource at a time.") }
+    })
 }

@@ -3,6 +3,7 @@
 use crate::curated::some;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::collections::HashMap;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -65,6 +66,9 @@ impl ParamType {
     }
 }
 
+/// Choices that a message lists.
+const LISTED: usize = 20;
+
 /// A value as a message quotes it.
 pub fn shown(value: &Value) -> String {
     crate::name::shown(&value.to_string()).into_owned()
@@ -79,8 +83,9 @@ impl Param {
     pub fn check(&self, value: &Value) -> Result<(), String> {
         self.param_type.check(value)?;
         if !self.choices.is_empty() && !self.choices.iter().any(|choice| same(choice, value)) {
-            let choices: Vec<String> = self.choices.iter().map(shown).collect();
-            return Err(format!("must be one of {}, not {}", choices.join(", "), shown(value)));
+            let more = if self.choices.len() > LISTED { ", …" } else { "" };
+            let choices: Vec<String> = self.choices.iter().take(LISTED).map(shown).collect();
+            return Err(format!("must be one of {}{more}, not {}", choices.join(", "), shown(value)));
         }
         if let Some(min) = &self.min
             && less(value, min)
@@ -117,12 +122,11 @@ impl Param {
         {
             problems.push(format!("min {} is greater than max {}", shown(min), shown(max)));
         }
-        let bounds = Param { choices: Vec::new(), ..self.clone() };
+        let bounds = Param { min: self.min.clone(), max: self.max.clone(), ..Param::new(self.param_type) };
         problems.extend(self.choices.iter().filter_map(|choice| {
             bounds.check(choice).err().map(|problem| format!("an element of choices {problem}"))
         }));
-        let repeated = self.choices.iter().enumerate().find(|(at, choice)| self.choices[..*at].iter().any(|other| same(other, choice)));
-        problems.extend(repeated.map(|(_, choice)| format!("choices name {} twice", shown(choice))));
+        problems.extend(repeated(&self.choices).map(|choice| format!("choices name {} twice", shown(choice))));
         for (name, value) in [("default", &self.default), ("example", &self.example)] {
             problems.extend(value.iter().filter_map(|value| self.check(value).err()).map(|problem| format!("{name} {problem}")));
         }
@@ -144,6 +148,19 @@ impl Param {
 /// A text without its quotes, a number as it is.
 pub fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// The first value that is there a second time. Only those of one text, or near one number, are compared.
+fn repeated(values: &[Value]) -> Option<&Value> {
+    let mut known: HashMap<String, Vec<&Value>> = HashMap::new();
+    values.iter().find(|value| {
+        // Zero is one number, whatever its sign.
+        let key = value.as_f64().map_or_else(|| value.to_string(), |number| (number + 0.0).to_string());
+        let near = known.entry(key).or_default();
+        let twice = near.iter().any(|other| same(other, value));
+        near.push(value);
+        twice
+    })
 }
 
 fn same(a: &Value, b: &Value) -> bool {
@@ -247,6 +264,7 @@ mod tests {
     #[test]
     fn a_param_must_agree_with_itself() {
         let problems = |value: Value| param(value).problems();
+        assert!(problems(json!({"type": "int", "choices": [9007199254740992_i64, 9007199254740993_i64]})).is_empty());
         assert!(problems(json!({"type": "int", "default": 10, "min": 1, "max": 100, "choices": [5, 10], "example": 5})).is_empty());
         for (value, problem) in [
             (json!({"type": "int", "default": "10"}), "default must be a whole number, not \"10\""),
@@ -257,6 +275,8 @@ mod tests {
             (json!({"type": "int", "choices": [1, 9], "max": 5}), "an element of choices must be at most 5, not 9"),
             (json!({"type": "date", "max": "soon"}), "max must be a date like 2012-01-31, not \"soon\""),
             (json!({"type": "float", "choices": [1, 1.0]}), "choices name 1.0 twice"),
+            (json!({"type": "float", "choices": [-0.0, 0]}), "choices name 0 twice"),
+            (json!({"type": "string", "choices": ["1", "a", "1"]}), "choices name \"1\" twice"),
         ] {
             assert_eq!(problems(value), [problem]);
         }

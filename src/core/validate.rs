@@ -1,9 +1,10 @@
 //! Whether curated content is right, judged against a schema: everything but what only the server knows.
 
 use crate::curated::{Content, Item, Metric, Term, VerifiedQuery};
+use crate::limits::{Found, LONGEST_NAME, LONGEST_TABLE, LONGEST_TEXT, MOST_PARAMS, MOST_TEXTS};
 use crate::name::{TableName, cut, find_table_or_bare, shown};
 use crate::near::near_names;
-use crate::param::ParamType;
+use crate::param::{Param, ParamType};
 use crate::placeholder;
 use crate::reads::{self, Names, Reads, perhaps};
 use crate::statement;
@@ -77,44 +78,6 @@ fn is_param_name(name: &str) -> bool {
         && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-/// The longest name of a piece, in bytes.
-const LONGEST_NAME: usize = 200;
-
-/// Problems of one item as they are found.
-struct Found {
-    item: Item,
-    problems: Vec<Problem>,
-}
-
-impl Found {
-    fn new(item: Item) -> Self {
-        Self { item, problems: Vec::new() }
-    }
-
-    fn add(&mut self, place: impl Into<String>, message: impl Into<String>) {
-        self.problems.push(Problem { item: self.item.clone(), place: place.into(), message: message.into() });
-    }
-
-    fn name(&mut self, place: &str, name: &str) {
-        self.text(place, name);
-        if name.len() > LONGEST_NAME {
-            self.add(place, format!("it is longer than {LONGEST_NAME} bytes"));
-        }
-    }
-
-    fn text(&mut self, place: &str, text: &str) {
-        if text.trim().is_empty() {
-            self.add(place, "it must not be empty");
-        } else if text.contains('\0') {
-            self.add(place, "it holds a null character");
-        }
-    }
-
-    fn or<T>(self, value: T) -> Result<T, Vec<Problem>> {
-        if self.problems.is_empty() { Ok(value) } else { Err(self.problems) }
-    }
-}
-
 /// What is wrong with the content beside its single items: names that are there twice.
 pub fn repeated(content: &Content) -> Vec<Problem> {
     let items = content
@@ -138,22 +101,22 @@ pub fn verified_query(query: &VerifiedQuery, names: &Names) -> Result<Checked, V
     if !is_id(&query.id) {
         found.add("id", "it must be lower-case letters, digits and underscores, a letter first");
     }
+    found.size(query);
     if query.questions.is_empty() {
         found.add("questions", "there must be at least one");
     }
-    for (question, number) in query.questions.iter().zip(1..) {
+    found.at_most("questions", query.questions.len(), MOST_TEXTS);
+    for (question, number) in query.questions.iter().zip(1..=MOST_TEXTS) {
         found.text(&format!("questions, the {number}."), question);
     }
-    if query.description.as_ref().is_some_and(|text| text.contains('\0')) {
-        found.add("description", "it holds a null character");
-    }
-    for (name, param) in &query.params {
+    found.description(query.description.as_deref());
+    found.at_most("params", query.params.len(), MOST_PARAMS);
+    for (name, param) in query.params.iter().take(MOST_PARAMS) {
+        let place = format!("params.{}", shown(name));
         if !is_param_name(name) {
-            found.add(format!("params.{}", shown(name)), "its name must be letters, digits and underscores");
+            found.add(&place, "its name must be letters, digits and underscores");
         }
-        for problem in param.problems() {
-            found.add(format!("params.{}", shown(name)), problem);
-        }
+        found.param(&place, param);
     }
     let known: BTreeSet<String> = query.params.keys().cloned().collect();
     let asked: BTreeSet<String> = query.questions.iter().flat_map(|question| placeholder::names(question)).collect();
@@ -201,7 +164,7 @@ pub fn captured(item: &Item, before: &Reads, checked: &Checked) -> Option<Proble
     Some(Problem::of_sql(item.clone(), message))
 }
 
-fn sql_type(param: &crate::param::Param) -> SqlType {
+fn sql_type(param: &Param) -> SqlType {
     match param.param_type {
         ParamType::Int if param.is_small() => SqlType::Int4,
         ParamType::Int => SqlType::Int8,
@@ -215,15 +178,15 @@ fn sql_type(param: &crate::param::Param) -> SqlType {
 pub fn metric(metric: &Metric, names: &Names) -> Result<(TableName, Checked), Vec<Problem>> {
     let mut found = Found::new(Item::Metric(metric.name.clone()));
     found.name("name", &metric.name);
-    if metric.description.as_ref().is_some_and(|text| text.contains('\0')) {
-        found.add("description", "it holds a null character");
-    }
+    found.description(metric.description.as_deref());
+    let fits = found.within("expression", &metric.expression, LONGEST_TEXT);
     let table = table(&metric.table, names);
     let checked = match &table {
         Err(problem) => {
             found.add("table", problem);
             Checked::default()
         }
+        Ok(_) if !fits => Checked::default(),
         Ok(table) => match reads::resolve_expression(&metric.expression, table, names) {
             Err(problem) => {
                 found.add("expression", problem);
@@ -248,13 +211,15 @@ pub fn metric(metric: &Metric, names: &Names) -> Result<(TableName, Checked), Ve
 /// Also gives the tables that the term is about, as what it reads.
 pub fn term(term: &Term, names: &Names) -> Result<Reads, Vec<Problem>> {
     let mut found = Found::new(Item::Term(term.term.clone()));
-    found.name("term", &term.term);
+    found.said("term", &term.term);
     found.text("definition", &term.definition);
-    for synonym in &term.synonyms {
-        found.text("synonyms", synonym);
+    found.at_most("synonyms", term.synonyms.len(), MOST_TEXTS);
+    for synonym in term.synonyms.iter().take(MOST_TEXTS) {
+        found.said("synonyms", synonym);
     }
     let mut reads = Reads::default();
-    for wanted in &term.tables {
+    found.at_most("tables", term.tables.len(), MOST_TEXTS);
+    for wanted in term.tables.iter().take(MOST_TEXTS) {
         match table(wanted, names) {
             Ok(table) => {
                 reads.add_table(table);
@@ -269,6 +234,9 @@ pub fn term(term: &Term, names: &Names) -> Result<Reads, Vec<Problem>> {
 /// A table by its relation key, or by a bare name that has a meaning already, or that the path or nothing else makes
 /// ambiguous.
 pub fn table<'a>(wanted: &str, names: &Names<'a>) -> Result<&'a TableName, String> {
+    if wanted.len() > LONGEST_TABLE {
+        return Err(format!("it is longer than {LONGEST_TABLE} bytes"));
+    }
     if let Some([name]) = crate::name::parse_identifiers(wanted).as_deref()
         && names.is_pinned(name)
     {
@@ -356,5 +324,54 @@ mod tests {
         assert!(term(&Term { term: "churn".into(), definition: " ".into(), ..Default::default() }, &names).is_err());
         let twice = Content { metrics: vec![Metric { name: "m".into(), ..Default::default() }; 2], ..Default::default() };
         assert_eq!(repeated(&twice)[0].to_string(), "metric \"m\": name: it is there twice");
+    }
+
+    /// What passes is read again from a document, which is tested there with pieces as large as these.
+    #[test]
+    fn pieces_have_limits() {
+        let schema = schema();
+        let path = ["shop".to_owned()];
+        let names = Names::new(&path, &schema);
+        let long = |length: usize| "x".repeat(length);
+        let query = |text: usize, questions: usize, choices: usize| {
+            let choices: Vec<String> = (0..choices).map(|n| format!("{n}")).chain([long(text)]).collect();
+            problems(json!({
+                "id": "a", "description": long(text), "questions": vec![format!("{{n}}{}", long(text - 3)); questions],
+                "params": {"n": {"type": "string", "default": long(text), "example": long(text), "choices": choices}}, "sql": "SELECT :n",
+            }))
+        };
+        assert_eq!(query(10_000, 1000, 9_999), [""; 0]);
+        let of = |place: &str| format!("verified query \"a\": {place}");
+        let params = ["an element of choices", "default", "example"].map(|name| of(&format!("params.n: {name} is longer than 10000 bytes")));
+        let mut found = query(10_001, 1, 1);
+        found.sort();
+        let [element, default, example] = params;
+        assert_eq!(found, [of("description: it is longer than 10000 bytes"), element, default, example, of("questions, the 1.: it is longer than 10000 bytes")]);
+        assert_eq!(query(10, 1001, 10_000), [of("questions: there are 1001, and at most 1000 may be"), of("params.n, choices: there are 10001, and at most 10000 may be")]);
+        let control = json!({"id": "a", "questions": vec!["\u{1}".repeat(10_000); 250], "sql": "SELECT 1"});
+        assert_eq!(problems(control), [of("all of it: it is longer than 12 MB")]);
+        let many: serde_json::Map<String, serde_json::Value> = (0..101).map(|n| (format!("p{n}"), json!({"type": "int"}))).collect();
+        let texts = |mark: &str| many.keys().map(|name| mark.replace('x', name)).collect::<Vec<_>>().join(", ");
+        let found = problems(json!({"id": "a", "questions": [texts("{x}")], "params": many, "sql": format!("SELECT {}", texts(":x"))}));
+        assert_eq!(found, [of("params: there are 101, and at most 100 may be")]);
+
+        let metric = |name: usize, text: usize| {
+            let one = Metric { name: long(name), description: Some(long(text)), expression: format!("count('{}')", long(text - 9)), table: "orders".into() };
+            metric(&one, &names).err().unwrap_or_default().iter().map(Problem::told).collect::<Vec<_>>()
+        };
+        assert_eq!(metric(200, 10_000), [""; 0]);
+        assert_eq!(metric(201, 10_001), ["name: it is longer than 200 bytes", "description: it is longer than 10000 bytes", "expression: it is longer than 10000 bytes"]);
+        let term = |term_: String, synonym: String, text: usize, number: usize| {
+            let one = Term { term: term_, definition: long(text), synonyms: vec![synonym; number], tables: vec!["orders".into(); number] };
+            term(&one, &names).err().unwrap_or_default().iter().map(Problem::told).collect::<Vec<_>>()
+        };
+        assert_eq!(term(long(200), long(200), 10_000, 1000), [""; 0]);
+        let name = "it is longer than 200 bytes";
+        assert_eq!(term(long(201), long(201), 10_001, 1), [format!("term: {name}"), "definition: it is longer than 10000 bytes".into(), format!("synonyms: {name}")]);
+        assert_eq!(term("t".into(), "s".into(), 1, 1001), ["synonyms: there are 1001, and at most 1000 may be", "tables: there are 1001, and at most 1000 may be"]);
+        let unsaid = "\"%\" has no letter or digit: no question could say it";
+        assert_eq!(term("%".into(), "%".into(), 1, 1), [format!("term: {unsaid}"), format!("synonyms: {unsaid}")]);
+        assert_eq!(term("№ 5".into(), "größe".into(), 1, 1), [""; 0]);
+        assert!(table(&format!("{}orders", " ".repeat(1000)), &names).is_err());
     }
 }
