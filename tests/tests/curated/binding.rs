@@ -1,6 +1,6 @@
 //! From a question to SQL that runs.
 
-use super::scene::{index, scene};
+use super::scene::{import, index, scene};
 use nl2sql_tests::{describe, error, rows, sqlstate, text};
 use serde_json::json;
 
@@ -88,4 +88,32 @@ fn what_was_checked_is_what_is_bound() {
     text(&mut client, &format!("SELECT count(*) FROM nl2sql_curated_import($d${query}$d$, replace => false)"));
     let sql = text(&mut client, "nl2sql_bind('chinook', 'q', '{\"x\": 2}')").expect("SQL");
     assert_eq!(rows(&mut client, &sql), json!([{"half": 3.5, "u": 4}]), "{sql}");
+}
+
+/// Postgres writes such a number with all of its digits.
+#[test]
+fn the_largest_numbers_are_read_as_they_were_written() {
+    let (_database, mut client) = scene();
+    for number in ["1.7976931348623157e308", "-1.7976931348623157e308", "5e-324", "0.1"] {
+        let query = format!("{{id: n, questions: ['{{n}}'], params: {{n: {{type: float, default: {number}}}}}, sql: 'SELECT :n AS n'}}");
+        import(&mut client, &format!("datasources: {{chinook: {{verified_queries: [{query}]}}}}"));
+        let export = text(&mut client, "nl2sql_curated_export('chinook')").expect("a document");
+        import(&mut client, &export);
+        assert_eq!(text(&mut client, "nl2sql_curated_export('chinook')").as_deref(), Some(export.as_str()));
+        assert_eq!(rows(&mut client, "SELECT * FROM nl2sql_curated_validate()"), json!([]));
+        assert_eq!(index(&mut client)["issues"], json!([]));
+        assert_eq!(text(&mut client, "SELECT status FROM nl2sql_health('chinook')").as_deref(), Some("ok"));
+        let bound = text(&mut client, "nl2sql_bind('chinook', 'n')").expect("a statement");
+        assert_eq!(text(&mut client, &format!("SELECT n = {number} FROM ({bound}) b")).as_deref(), Some("true"), "{bound}");
+    }
+}
+
+/// A question that is none ends, too.
+#[test]
+fn a_question_of_megabytes_is_answered() {
+    let (_database, mut client) = scene();
+    for question in ["repeat('lost ‘customers gross ', 200000)", "repeat('“', 1000000)", "repeat('top 7,8 2011 ', 300000)"] {
+        let found = text(&mut client, &format!("SELECT count(*) FROM nl2sql_match({question})"));
+        assert_eq!(found.as_deref(), Some("3"), "{question}");
+    }
 }

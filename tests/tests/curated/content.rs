@@ -59,7 +59,10 @@ fn nothing_is_written_where_something_is_wrong() {
         ("datasources:\n  chinook:\n    verified_queries:\n    - id: [".into(), "line 4"),
         ("datasources: {chinook: {queries: []}}".into(), "queries"),
         ("{".into(), "the document cannot be read"),
-        ("datasources: {chinook: {verified_queries: [{id: q, questions: [x], sql: 'SELECT 1', params: {n: {type: integer}}}]}}".into(), "line 1"),
+        ("datasources: {chinook: {verified_queries: [{id: q, questions: [x], sql: 'SELECT 1', params: {n: {type: integer}}}]}}".into(), "datasource \"chinook\", verified query \"q\", params.n.type (line 1): "),
+        ("datasources: {chinook: {verified_queries: [{id: q, params: {n: {type: float, max: 1e400}}}]}}".into(), "params.n.max (line 1): it must be a finite number"),
+        ("datasources: {chinook: {verified_queries: [{id: q, id: r}]}}".into(), "verified query \"q\" (line 1): duplicate key \"id\""),
+        ("datasources: {chinook: {glossary: [{term: '%', definition: x}]}}".into(), "term \"%\": term: \"%\" has no letter or digit"),
     ] {
         let found = refused(&mut client, &document);
         assert_eq!(found.code().code(), "22023", "{document}: {found}");
