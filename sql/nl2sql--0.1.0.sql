@@ -30,7 +30,7 @@ CREATE FUNCTION nl2sql.readable_columns(table_schema text, table_name text) RETU
     AS 'MODULE_PATHNAME', 'readable_columns_wrapper'
     LANGUAGE c STABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION nl2sql.readable_columns(text, text) IS
-    'the columns of a table that the caller may SELECT; then * where these are all that it has today';
+    'the columns of a table that the caller may SELECT; then an empty name where these are all that it has today';
 
 --------------------------------------------------------------------------------------------------
 -- Datasources
@@ -322,7 +322,7 @@ COMMENT ON COLUMN nl2sql.entry.referred_outside IS 'schema and name of the secon
 COMMENT ON COLUMN nl2sql.entry.referred_columns IS 'columns of the second table that the text names';
 COMMENT ON COLUMN nl2sql.entry.read_relations IS 'curated content: the table of each column in read_columns';
 COMMENT ON COLUMN nl2sql.entry.read_columns IS
-    'curated content: columns that it reads; * : all that the table has whenever it is asked; null: some column of the table';
+    'curated content: columns that it reads; empty: all that the table has whenever it is asked; null: some column of the table';
 COMMENT ON COLUMN nl2sql.entry.curated_hash IS 'curated content: SHA-256 of the piece that the entry is cut from';
 COMMENT ON COLUMN nl2sql.entry.text IS 'what was embedded';
 COMMENT ON COLUMN nl2sql.entry.text_hash IS 'SHA-256 of the text';
@@ -411,7 +411,7 @@ CREATE VIEW nl2sql.readable_column WITH (security_invoker) AS
 COMMENT ON VIEW nl2sql.readable_column IS
     'columns that the caller may SELECT, of tables that it may not SELECT as such';
 COMMENT ON COLUMN nl2sql.readable_column.relation IS 'nl2sql.relation.id of the table';
-COMMENT ON COLUMN nl2sql.readable_column.column_name IS 'name of the column, unquoted; * : these are all columns of the table';
+COMMENT ON COLUMN nl2sql.readable_column.column_name IS 'name of the column, unquoted; empty: these are all columns of the table';
 GRANT SELECT ON nl2sql.readable_column TO PUBLIC;
 
 ALTER TABLE nl2sql.datasource ENABLE ROW LEVEL SECURITY;

@@ -5,7 +5,7 @@ use crate::pg::{argument, curated, curated_check, datasource, identity, lease};
 use nl2sql_core::curated::{Content, Item};
 use nl2sql_core::document;
 use pgrx::prelude::*;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
 type Row = (name!(datasource, String), name!(verified_queries, i32), name!(metrics, i32), name!(terms, i32));
 
@@ -70,7 +70,8 @@ pub fn write_down(name: &str, content: &Content, replace: bool) -> Result<Change
         Ok(stored)
     })?;
     let Some(stored) = stored else { return Err(datasource::unknown(name, &[])) };
-    let verdict = curated_check::check(&stored, content, &curated_check::live_schema(name)?, &BTreeMap::new())?;
+    let kept = curated::load_visible(name)?.kept(content);
+    let verdict = curated_check::check(&stored, content, &curated_check::live_schema(name)?, &kept)?;
     verdict.refuse(name)?;
     let before = identity::as_owner(|| curated::load(name))?;
     let changeable = curated::changeable(&before)?;

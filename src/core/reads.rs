@@ -21,8 +21,8 @@ pub struct Reads {
     pub bare: BTreeSet<TableName>,
 }
 
-/// Stands for all columns of a table wherever rights on columns are listed.
-pub const ALL_COLUMNS: &str = "*";
+/// Stands for all columns of a table wherever rights on columns are listed; no column's name is empty.
+pub const ALL_COLUMNS: &str = "";
 
 /// As stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -140,6 +140,7 @@ impl<'a> Names<'a> {
             }
         };
         found.copied().ok_or_else(|| {
+            let schema = schema.or_else(|| self.pinned(name).map(|table| table.schema.as_str()));
             let wanted = schema.map_or_else(|| name.to_owned(), |schema| format!("{schema}.{name}"));
             let keys: Vec<String> = match schema {
                 Some(_) => self.tables.keys().map(|table| format!("{}.{}", table.schema, table.name)).collect(),

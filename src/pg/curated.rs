@@ -9,7 +9,7 @@ use nl2sql_core::reads::Reads;
 use pgrx::JsonB;
 use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 const PRESENT: &str = include_str!("../../sql/curated/present.sql");
 const INDEXED: &str = include_str!("../../sql/curated/indexed.sql");
@@ -26,6 +26,15 @@ impl Stored {
     /// What a piece reads.
     pub fn reads_of(&self, item: &Item) -> Reads {
         self.reads.get(item).cloned().unwrap_or_default()
+    }
+
+    /// What those pieces of `content` read that are written as they were: their names go on meaning that.
+    pub fn kept(mut self, content: &Content) -> BTreeMap<Item, Reads> {
+        let known: HashMap<Item, Vec<&str>> = self.content.written().collect();
+        let kept: HashSet<Item> =
+            content.written().filter(|(item, written)| known.get(item) == Some(written)).map(|(item, _)| item).collect();
+        self.reads.retain(|item, _| kept.contains(item));
+        self.reads
     }
 }
 

@@ -85,10 +85,13 @@ pub fn chunks(
     let mut failed = None;
     let cut = curated_chunk::cut(cutter, content, before, &names, &mut |item, checked| {
         interrupt::check();
+        if failed.is_some() {
+            return None;
+        }
         match prepare::objection_within(&checked.sql, &checked.types, &lookup) {
             Ok(objection) => objection.map(|message| Problem::of_sql(item.clone(), message)),
             Err(error) => {
-                failed.get_or_insert(error);
+                failed = Some(error);
                 None
             }
         }

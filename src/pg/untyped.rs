@@ -6,7 +6,7 @@
 use pgrx::pg_sys;
 use pgrx::pg_sys::NodeTag;
 use pgrx::prelude::*;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::{CStr, CString, c_int, c_void};
 
 /// The params and literals of a statement.
@@ -18,14 +18,16 @@ pub struct Untyped {
     /// Literals, each text once: the same text in SELECT and in GROUP BY is the same expression.
     texts: Vec<CString>,
     numbers: HashMap<CString, usize>,
-    /// Which literal was met as which type.
-    met: Vec<(usize, pg_sys::Oid)>,
+    /// Which literal was met as which type, with its modifier.
+    met: Vec<(usize, pg_sys::Oid, i32)>,
+    /// Constants that the server refuses where they stand, as such and unread.
+    refused: HashSet<*mut pg_sys::Node>,
 }
 
 impl Untyped {
     pub fn new(params: Vec<pg_sys::Oid>) -> Self {
         let seen = vec![false; params.len()];
-        Self { params, seen, texts: Vec::new(), numbers: HashMap::new(), met: Vec::new() }
+        Self { params, seen, texts: Vec::new(), numbers: HashMap::new(), met: Vec::new(), refused: HashSet::new() }
     }
 
     pub fn has_seen_every_param(&self) -> bool {
@@ -37,7 +39,63 @@ impl Untyped {
     /// # Safety
     /// `tree` is what the server's parser has made.
     pub unsafe fn take_literals(&mut self, tree: *mut pg_sys::Node) {
-        unsafe { take(tree, std::ptr::from_mut(self).cast()) };
+        unsafe { self.take(tree) };
+    }
+
+    /// Goes through a raw tree. Called from Rust, where what the server raises must go on as a panic.
+    unsafe fn take(&mut self, node: *mut pg_sys::Node) -> bool {
+        // SAFETY: a node's tag says what it is. A constant is bigger than the reference that takes its place.
+        unsafe {
+            if node.is_null() {
+                return false;
+            }
+            match (*node).type_ {
+                NodeTag::T_A_Const => {
+                    let constant = node.cast::<pg_sys::A_Const>();
+                    if !(*constant).isnull && (*constant).val.node.type_ == NodeTag::T_String && !self.refused.contains(&node) {
+                        let number = self.number(CStr::from_ptr((*constant).val.sval.sval));
+                        let location = (*constant).location;
+                        let reference = node.cast::<pg_sys::ParamRef>();
+                        (*reference).type_ = NodeTag::T_ParamRef;
+                        (*reference).number = c_int::try_from(number).unwrap_or(c_int::MAX);
+                        (*reference).location = location;
+                    }
+                    return false;
+                }
+                // What stands in a type's brackets has to stay a constant.
+                NodeTag::T_TypeName => return false,
+                NodeTag::T_SelectStmt => {
+                    let select = node.cast::<pg_sys::SelectStmt>();
+                    for clause in [(*select).sortClause, (*select).groupClause, (*select).distinctClause] {
+                        self.note_refused(clause);
+                    }
+                }
+                _ => {}
+            }
+            pg_sys::raw_expression_tree_walker(node, Some(take), std::ptr::from_mut(self).cast())
+        }
+    }
+
+    /// A text as such cannot be what a query is ordered or grouped by.
+    unsafe fn note_refused(&mut self, clause: *mut pg_sys::List) {
+        // SAFETY: lists are read within their lengths, and a node's tag says what it is.
+        unsafe {
+            let length = if clause.is_null() { 0 } else { (*clause).length };
+            for at in 0..usize::try_from(length).unwrap_or_default() {
+                let node = (*(*clause).elements.add(at)).ptr_value.cast::<pg_sys::Node>();
+                match if node.is_null() { NodeTag::T_Invalid } else { (*node).type_ } {
+                    NodeTag::T_A_Const => drop(self.refused.insert(node)),
+                    NodeTag::T_SortBy => {
+                        let node = (*node.cast::<pg_sys::SortBy>()).node;
+                        if !node.is_null() && (*node).type_ == NodeTag::T_A_Const {
+                            self.refused.insert(node);
+                        }
+                    }
+                    NodeTag::T_GroupingSet => self.note_refused((*node.cast::<pg_sys::GroupingSet>()).content),
+                    _ => {}
+                }
+            }
+        }
     }
 
     /// # Safety
@@ -48,14 +106,17 @@ impl Untyped {
 
     /// Reads what the literals say, or raises what the server would.
     pub fn check_literals(&self) {
-        for (literal, met) in &self.met {
+        for (literal, met, modifier) in &self.met {
             // SAFETY: catalogue look-ups of a type that the analysis has found; the input function is the server's.
             unsafe {
-                let base = pg_sys::getBaseType(*met);
-                if base.to_u32() < pg_sys::FirstNormalObjectId || pg_sys::get_typtype(base) as u8 == pg_sys::TYPTYPE_ENUM {
+                let mut modifier = *modifier;
+                let base = pg_sys::getBaseTypeAndTypmod(*met, &mut modifier);
+                if is_the_servers(base) {
                     let (mut input, mut element) = (pg_sys::InvalidOid, pg_sys::InvalidOid);
                     pg_sys::getTypeInputInfo(base, &mut input, &mut element);
-                    pg_sys::OidInputFunctionCall(input, self.texts[*literal].as_ptr().cast_mut(), element, -1);
+                    // As the server does it: of an interval the modifier says what the text means.
+                    let modifier = if base == pg_sys::INTERVALOID { modifier } else { -1 };
+                    pg_sys::OidInputFunctionCall(input, self.texts[*literal].as_ptr().cast_mut(), element, modifier);
                 }
             }
         }
@@ -72,38 +133,24 @@ impl Untyped {
     }
 }
 
-/// Goes through a raw tree.
-#[pg_guard]
-unsafe extern "C-unwind" fn take(node: *mut pg_sys::Node, untyped: *mut c_void) -> bool {
-    // SAFETY: a node's tag says what it is. A constant is bigger than the reference that takes its place.
+/// Whether the input function of a type is the server's own, and so is that of all that it reads.
+fn is_the_servers(base: pg_sys::Oid) -> bool {
+    // SAFETY: catalogue look-ups.
     unsafe {
-        if node.is_null() {
-            return false;
+        if base.to_u32() < pg_sys::FirstNormalObjectId || pg_sys::get_typtype(base) as u8 == pg_sys::TYPTYPE_ENUM {
+            return true;
         }
-        match (*node).type_ {
-            NodeTag::T_A_Const => {
-                let constant = node.cast::<pg_sys::A_Const>();
-                if !(*constant).isnull && (*constant).val.node.type_ == NodeTag::T_String {
-                    let number = (*untyped.cast::<Untyped>()).number(CStr::from_ptr((*constant).val.sval.sval));
-                    let location = (*constant).location;
-                    let reference = node.cast::<pg_sys::ParamRef>();
-                    (*reference).type_ = NodeTag::T_ParamRef;
-                    (*reference).number = c_int::try_from(number).unwrap_or(c_int::MAX);
-                    (*reference).location = location;
-                }
-                false
-            }
-            // What stands in a type's brackets has to stay a constant.
-            NodeTag::T_TypeName => false,
-            // A text as such cannot be what is ordered by: the server says so, and does not read it.
-            NodeTag::T_SortBy if is_constant((*node.cast::<pg_sys::SortBy>()).node) => false,
-            _ => pg_sys::raw_expression_tree_walker(node, Some(take), untyped),
-        }
+        // Of an array; the input function of a domain among its elements runs the CHECK.
+        let element = pg_sys::get_element_type(base);
+        element != pg_sys::InvalidOid && is_the_servers(element)
     }
 }
 
-unsafe fn is_constant(node: *mut pg_sys::Node) -> bool {
-    unsafe { !node.is_null() && (*node).type_ == NodeTag::T_A_Const }
+/// The server's way back from its walk over a raw tree: never to be called from Rust, since what it raises is a jump.
+#[pg_guard]
+unsafe extern "C-unwind" fn take(node: *mut pg_sys::Node, untyped: *mut c_void) -> bool {
+    // SAFETY: the pointer is to what `take_literals` borrows for the time of the walk.
+    unsafe { (*untyped.cast::<Untyped>()).take(node) }
 }
 
 #[pg_guard]
@@ -150,7 +197,7 @@ unsafe extern "C-unwind" fn coerce(
     state: *mut pg_sys::ParseState,
     param: *mut pg_sys::Param,
     wanted: pg_sys::Oid,
-    _modifier: i32,
+    modifier: i32,
     location: c_int,
 ) -> *mut pg_sys::Node {
     // SAFETY: as above; the param is one that `refer` has made.
@@ -161,7 +208,7 @@ unsafe extern "C-unwind" fn coerce(
         let untyped = &mut *(*state).p_ref_hook_state.cast::<Untyped>();
         let place = usize::try_from((*param).paramid - 1).unwrap_or_default();
         if let Some(literal) = place.checked_sub(untyped.params.len()) {
-            untyped.met.push((literal, wanted));
+            untyped.met.push((literal, wanted, modifier));
         }
         (*param).paramtype = wanted;
         (*param).paramcollid = pg_sys::get_typcollation(wanted);

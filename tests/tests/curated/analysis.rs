@@ -42,6 +42,10 @@ fn no_code_of_a_domain_runs() {
         "SELECT id FROM note WHERE labels = '{a}' OR 'x' = ANY (labels)",
         "SELECT id FROM note WHERE labels IN ('{a}', '{b}') UNION SELECT id FROM note WHERE '{c}' <> labels",
         "VALUES ('{x}'::public.evil[])",
+        "SELECT rank('{a}'::public.evil[]) WITHIN GROUP (ORDER BY '{x}') FROM note",
+        "SELECT mode() WITHIN GROUP (ORDER BY '{x}'::public.evil[]) FROM note",
+        "SELECT rank(labels) WITHIN GROUP (ORDER BY '{x}') FROM note GROUP BY labels",
+        "SELECT count(*) OVER (PARTITION BY '{x}'::public.evil[] ORDER BY '(x)'::public.pair) FROM note ORDER BY '{y}'::public.evil[]",
     ] {
         let planned = error(&mut client, &format!("EXPLAIN {}", sql.replace("note", "shop.note")));
         assert_eq!(planned.message(), "it ran", "{sql}");
@@ -71,6 +75,12 @@ fn what_a_literal_says_is_checked() {
         ("SELECT id FROM item WHERE count = '1x'", "invalid input syntax for type integer: \"1x\""),
         ("SELECT id FROM item WHERE mood = 'nice'", "invalid input value for enum shop.mood: \"nice\""),
         ("SELECT id FROM item ORDER BY 'x'", "non-integer constant in ORDER BY"),
+        ("SELECT count(*) FROM item GROUP BY 'x'", "non-integer constant in GROUP BY"),
+        ("SELECT count(*) FROM item GROUP BY GROUPING SETS (('x'), ())", "non-integer constant in GROUP BY"),
+        ("SELECT 'x', count(*) FROM item GROUP BY ROLLUP ('x', id)", "non-integer constant in GROUP BY"),
+        ("SELECT DISTINCT ON ('x') id FROM item", "non-integer constant in DISTINCT ON"),
+        ("SELECT id FROM item UNION SELECT 1 ORDER BY 'x'", "non-integer constant in ORDER BY"),
+        ("SELECT '{ok,nice}'::shop.mood[]", "invalid input value for enum shop.mood: \"nice\""),
         ("SELECT 'x'::no_such_type", "type \"no_such_type\" does not exist"),
         ("SELECT '{a'::text[]", "malformed array literal: \"{a\""),
         ("SELECT to_tsvector('no_such', name) FROM item", "text search configuration \"no_such\" does not exist"),
@@ -86,6 +96,8 @@ fn what_a_literal_says_is_checked() {
         "SELECT id FROM item WHERE name LIKE 'a!%' ESCAPE '!' AND data['x'] = '1' AND data ->> 'y' = 'z' AND tags && '{a,b}' AND (name, mood) = ('x', 'ok')",
         "SELECT id, 'new' AS state FROM item UNION ALL SELECT 1, 'old' ORDER BY state LIMIT '5'",
         "SELECT '2020'::text, '2020'::int, '2020'::numeric(6, 2), x FROM (VALUES ('a'), ('b')) v (x) WHERE x IN ('a', 'c') AND extract('year' FROM date '2020-01-01') > 1",
+        "SELECT interval '1 2' day to hour, '1 2'::interval day to hour, CAST('1 2' AS interval day to hour), '1'::interval(3), '101'::bit(3), 'abc'::varchar(2)",
+        "SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY '5'::int), '{ok,bad}'::shop.mood[] FROM item WHERE mood = ANY ('{ok}')",
         "WITH w AS (SELECT 'a' AS x) SELECT CASE x WHEN 'a' THEN 'b' ELSE 'c' END, ARRAY['a', x], trim(both 'a' FROM x), x COLLATE \"C\" FROM w",
     ] {
         text(&mut client, &write_down(sql, &json!({})));
@@ -160,6 +172,49 @@ fn what_would_not_run_is_left_out_of_a_build() {
     assert!(warnings.contains("does not fit the schema and is left out"), "{warnings}");
     let problems = rows(&mut client, "SELECT query_id FROM nl2sql_curated_validate() ORDER BY query_id");
     assert_eq!(problems, json!([{"query_id": "big"}, {"query_id": "doubled"}, {"query_id": null}]));
+}
+
+/// What the server raises while a statement is looked at is an error like any other, on every way.
+#[test]
+fn a_statement_too_deep_leaves_the_session_as_it_was() {
+    let (database, mut client) = scene();
+    let role = database.role("writer");
+    client
+        .batch_execute(&format!(
+            "GRANT USAGE ON SCHEMA shop TO {role}; GRANT SELECT ON shop.item TO {role};
+             GRANT EXECUTE ON FUNCTION nl2sql_verified_query(text, text, text[], text, text, jsonb), nl2sql_index(text, boolean, boolean) TO {role};
+             CREATE FUNCTION public.tried(statement text) RETURNS text LANGUAGE plpgsql AS $$
+             BEGIN EXECUTE statement; RETURN 'done'; EXCEPTION WHEN OTHERS THEN RETURN sqlstate; END $$"
+        ))
+        .expect("rights");
+    let mut writer = database.connect_as(&role);
+    let terms = |count: usize| write_down(&format!("SELECT 'a'{}", " || 'a'".repeat(count)), &json!({}));
+    let unchanged = |client: &mut Client, user: &str| {
+        let found = text(client, "current_user || ' ' || current_setting('search_path') || ' ' || current_setting('transaction_read_only')");
+        assert_eq!(found.as_deref(), Some(format!("{user} \"$user\", public off").as_str()));
+    };
+    let mut accepted = 0;
+    let mut told = Vec::new();
+    for count in [100, 400, 800, 1000, 1200, 1300, 1400, 1500, 1700, 2000, 3000, 4900] {
+        writer.batch_execute("BEGIN").expect("a transaction");
+        let tried = writer.query_one("SELECT public.tried($1)", &[&terms(count)]).expect("an answer").get::<_, String>(0);
+        unchanged(&mut writer, &role);
+        writer.batch_execute("COMMIT").expect("the transaction ends");
+        unchanged(&mut writer, &role);
+        assert!(["done", "22023"].contains(&tried.as_str()), "{count}: {tried}");
+        if tried == "done" {
+            accepted = count;
+        }
+        for call in ["nl2sql_index(''shop'', curated_only => true)", "nl2sql_index(''shop'')", "nl2sql_index()"] {
+            writer.batch_execute("BEGIN").expect("a transaction");
+            let built = text(&mut writer, &format!("public.tried('SELECT count(*) FROM {call}')"));
+            unchanged(&mut writer, &role);
+            writer.batch_execute("COMMIT").expect("the transaction ends");
+            assert_eq!(built.as_deref(), Some("done"), "{count}: {call}");
+        }
+        told.push((count, tried));
+    }
+    assert!(accepted >= 100 && told.iter().any(|(_, tried)| tried == "22023"), "{told:?}");
 }
 
 /// A lock that is not to be had says nothing of a statement: the build fails, and leaves nothing out.
