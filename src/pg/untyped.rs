@@ -1,7 +1,7 @@
 //! Analysis that runs nobody's code. The server makes a value of an untyped literal by its type's input function, which
 //! for an array or a row of a domain runs the domain's CHECK, whoever wrote that. So literals are taken out of the raw
 //! tree before it is analysed, and stand in it as params, each of the type that its place wants, as for a literal. What
-//! one says is then read where the type is the server's own, or an enum.
+//! one says is then read where the type is the server's own, an enum, or an array of these.
 
 use pgrx::pg_sys;
 use pgrx::pg_sys::NodeTag;
