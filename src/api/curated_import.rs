@@ -70,11 +70,11 @@ pub fn write_down(name: &str, content: &Content, replace: bool) -> Result<Change
         Ok(stored)
     })?;
     let Some(stored) = stored else { return Err(datasource::unknown(name, &[])) };
-    let kept = curated::load_visible(name)?.kept(content);
-    let verdict = curated_check::check(&stored, content, &curated_check::live_schema(name)?, &kept)?;
-    verdict.refuse(name)?;
     let before = identity::as_owner(|| curated::load(name))?;
     let changeable = curated::changeable(&before)?;
+    let kept = before.kept(content, &changeable);
+    let verdict = curated_check::check(&stored, content, &curated_check::live_schema(name)?, &kept)?;
+    verdict.refuse(name)?;
     if let Some(item) = verdict.reads.keys().find(|item| before.reads.contains_key(item) && !changeable.contains(item)) {
         return Err(curated::taken(name, item));
     }

@@ -12,8 +12,8 @@ use std::collections::{HashMap, HashSet};
 pub enum TableAccess {
     /// SELECT on the table as such.
     Whole,
-    /// SELECT on these columns alone, with [`ALL_COLUMNS`] where they are all that there are today. A snapshot may know columns that have since been dropped: rights on
-    /// all columns of today are no rights on those.
+    /// SELECT on these columns alone, with [`ALL_COLUMNS`] where they are all that there are today. A snapshot may know
+    /// columns that have since been dropped: rights on all columns of today are no rights on those.
     Columns(HashSet<String>),
 }
 

@@ -28,13 +28,12 @@ impl Stored {
         self.reads.get(item).cloned().unwrap_or_default()
     }
 
-    /// What those pieces of `content` read that are written as they were: their names go on meaning that.
-    pub fn kept(mut self, content: &Content) -> BTreeMap<Item, Reads> {
+    /// What those pieces of `content` read that are written as they were: their names go on meaning that. Of those among
+    /// `changeable` alone: what another piece reads is not told.
+    pub fn kept(&self, content: &Content, changeable: &HashSet<Item>) -> BTreeMap<Item, Reads> {
         let known: HashMap<Item, Vec<&str>> = self.content.written().collect();
-        let kept: HashSet<Item> =
-            content.written().filter(|(item, written)| known.get(item) == Some(written)).map(|(item, _)| item).collect();
-        self.reads.retain(|item, _| kept.contains(item));
-        self.reads
+        let kept = content.written().filter(|(item, written)| changeable.contains(item) && known.get(item) == Some(written));
+        kept.map(|(item, _)| (item.clone(), self.reads_of(&item))).collect()
     }
 }
 

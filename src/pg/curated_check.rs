@@ -80,6 +80,9 @@ pub fn chunks(
     before: &BTreeMap<Item, Reads>,
     schema: &Schema,
 ) -> Result<Cut> {
+    if content.is_empty() {
+        return Ok(Cut::default());
+    }
     let names = Names::new(&datasource.schemas, schema).with_wider(wider(datasource)?);
     let lookup = Lookup::of(&datasource.schemas)?;
     let mut failed = None;
