@@ -25,7 +25,8 @@ fn main() {
     };
     let mut client = connect(Path::new(directory), "postgres", "postgres");
     register(&mut client, examples, datasources);
-    let names: BTreeSet<String> = texts(&mut client, "SELECT datasource FROM nl2sql.datasources", &[]).into_iter().collect();
+    let names: BTreeSet<String> =
+        texts(&mut client, "SELECT datasource FROM nl2sql.datasources", &[]).into_iter().collect();
     let mut figures = BTreeMap::new();
     for file in files {
         let mut cases = read(file);
@@ -87,7 +88,8 @@ fn routing(client: &mut Client, cases: &[Case], fusion: &str) -> Value {
 /// Recall of the tables that the SQL reads, and the share of cases where all are found.
 fn tables(client: &mut Client, cases: &[&Case], strategy: &str, over_all: bool) -> Value {
     let mut figures = json!({});
-    let mut line = format!("  tables {} {strategy:6}", if over_all { "over all datasources " } else { "within the datasource" });
+    let mut line =
+        format!("  tables {} {strategy:6}", if over_all { "over all datasources " } else { "within the datasource" });
     for k in [5, 10] {
         let (mut recall, mut complete) = (0.0, 0.0);
         for case in cases {
@@ -101,7 +103,11 @@ fn tables(client: &mut Client, cases: &[&Case], strategy: &str, over_all: bool) 
             complete += f64::from(hit == case.tables.len());
         }
         let count = cases.len() as f64;
-        line += &format!("   at {k:2}: recall {:5.1} %, complete {:5.1} %", 100.0 * recall / count, 100.0 * complete / count);
+        line += &format!(
+            "   at {k:2}: recall {:5.1} %, complete {:5.1} %",
+            100.0 * recall / count,
+            100.0 * complete / count
+        );
         figures[format!("at {k}")] = json!({ "recall": recall / count, "complete": complete / count });
     }
     println!("{line}");
@@ -120,7 +126,10 @@ fn retrieval(client: &mut Client, cases: &[&Case]) -> Value {
         let hit = case.tables.iter().filter(|table| of.contains(&table.to_lowercase())).count();
         tables += hit as f64 / case.tables.len() as f64;
         if !case.columns.is_empty() {
-            let hit = case.columns.iter().filter(|(table, column)| found.contains(&format!("{table}.{column}").to_lowercase()));
+            let hit = case
+                .columns
+                .iter()
+                .filter(|(table, column)| found.contains(&format!("{table}.{column}").to_lowercase()));
             columns += hit.count() as f64 / case.columns.len() as f64;
             asked += 1.0;
         }

@@ -153,7 +153,9 @@ pub fn connect(dir: &Path, user: &str, database: &str) -> Client {
 }
 
 fn shared() -> PathBuf {
-    std::env::var_os("NL2SQL_TEST_CLUSTER").expect("NL2SQL_TEST_CLUSTER is set by tests/run.sh: run \"make test\"").into()
+    std::env::var_os("NL2SQL_TEST_CLUSTER")
+        .expect("NL2SQL_TEST_CLUSTER is set by tests/run.sh: run \"make test\"")
+        .into()
 }
 
 fn next() -> u32 {

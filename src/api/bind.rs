@@ -30,13 +30,16 @@ fn bind(datasource: Option<&str>, query_id: Option<&str>, params: Option<JsonbTe
     let reads = stored.reads_of(&Item::VerifiedQuery(id.to_owned()));
     let columns = curated::present([&reads].into_iter())?;
     binding::bind(query, &reads, &columns, &registered.schemas, &values).map_err(|error| match error {
-        BindError::Unfit { .. } => Error::new(PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, error.to_string())
-            .detail("Its tables have changed since it was written down: a name in it means nothing now, or something else.")
-            .hint(format!(
-                "SELECT * FROM {}; reads them anew, and SELECT * FROM {}; then says what to write down again.",
-                call("nl2sql_index", name),
-                call("nl2sql_curated_validate", name)
-            )),
+        BindError::Unfit { .. } => Error::new(
+            PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+            error.to_string(),
+        )
+        .detail("Its tables have changed since it was written down: a name in it means nothing now, or something else.")
+        .hint(format!(
+            "SELECT * FROM {}; reads them anew, and SELECT * FROM {}; then says what to write down again.",
+            call("nl2sql_index", name),
+            call("nl2sql_curated_validate", name)
+        )),
         error => error.into(),
     })
 }

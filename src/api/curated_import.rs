@@ -75,10 +75,12 @@ pub fn write_down(name: &str, content: &Content, replace: bool) -> Result<Change
     let kept = before.kept(content, &changeable);
     let verdict = curated_check::check(&stored, content, &curated_check::live_schema(name)?, &kept)?;
     verdict.refuse(name)?;
-    if let Some(item) = verdict.reads.keys().find(|item| before.reads.contains_key(item) && !changeable.contains(item)) {
+    if let Some(item) = verdict.reads.keys().find(|item| before.reads.contains_key(item) && !changeable.contains(item))
+    {
         return Err(curated::taken(name, item));
     }
     let given: HashSet<&Item> = verdict.reads.keys().collect();
-    let removed = if replace { changeable.into_iter().filter(|item| !given.contains(item)).collect() } else { Vec::new() };
+    let removed =
+        if replace { changeable.into_iter().filter(|item| !given.contains(item)).collect() } else { Vec::new() };
     Ok(Change { verdict, removed })
 }

@@ -153,13 +153,14 @@ fn look(stored: &Datasource, version: &str, observed: &mut Observed, calls: &mut
 /// probably renamed to.
 fn schemas_missing(stored: &Datasource, tables: &[TableName]) -> Result<Vec<(String, Option<String>)>> {
     let gone = query::read(GONE, &[stored.schemas.clone().into()], |row| row.must::<String>(1))?;
-    gone.into_iter().map(|schema| {
-        let held: Vec<String> =
-            tables.iter().filter(|table| table.schema == schema).map(|table| table.name.clone()).collect();
-        let renamed = query::read_one(RENAMED, &[held.into(), stored.schemas.clone().into()], |row| row.must(1))?;
-        Ok((schema, renamed))
-    })
-    .collect()
+    gone.into_iter()
+        .map(|schema| {
+            let held: Vec<String> =
+                tables.iter().filter(|table| table.schema == schema).map(|table| table.name.clone()).collect();
+            let renamed = query::read_one(RENAMED, &[held.into(), stored.schemas.clone().into()], |row| row.must(1))?;
+            Ok((schema, renamed))
+        })
+        .collect()
 }
 
 /// The options without what names nothing. A list of inclusions that would be empty would take in every table:
@@ -169,7 +170,8 @@ fn mended(stored: &Datasource, preferred: &[String], unmatched: &[(Unmatched, Ve
     if let Some(Value::Array(tables)) = options.get_mut("preferred_tables") {
         tables.retain(|table| !preferred.iter().any(|missing| *table == missing.as_str()));
     }
-    let included = |glob: &Value| unmatched.iter().find(|(one, _)| one.option == "include" && *glob == one.glob.as_str());
+    let included =
+        |glob: &Value| unmatched.iter().find(|(one, _)| one.option == "include" && *glob == one.glob.as_str());
     for (one, _) in unmatched.iter().filter(|(one, _)| one.option != "include") {
         match options.get_mut(one.option) {
             Some(Value::Array(globs)) => globs.retain(|glob| *glob != one.glob.as_str()),

@@ -69,7 +69,8 @@ fn index_one(name: &str, curated_only: bool) -> Result<Row> {
         }
         register_schema(name)?;
     }
-    let outcome = identity::as_owner(|| build_one(name, curated_only)).inspect_err(|error| log_failed(name, started, error))?;
+    let outcome =
+        identity::as_owner(|| build_one(name, curated_only)).inspect_err(|error| log_failed(name, started, error))?;
     Ok(finish(name, started, Ok(outcome)))
 }
 

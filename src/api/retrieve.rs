@@ -73,8 +73,9 @@ pub fn request<'a>(
     let datasource = argument::required("datasource", datasource)?;
     let question = argument::spoken("question", question)?;
     let sub_query = sub_query.map(|sub_query| sub_query.parse("sub_query")).transpose()?;
-    let text = sub_query::text(question, sub_query.as_ref())
-        .map_err(|error| Error::invalid(error.to_string()).hint(format!("Known keys: {}.", sub_query::KEYS.join(", "))))?;
+    let text = sub_query::text(question, sub_query.as_ref()).map_err(|error| {
+        Error::invalid(error.to_string()).hint(format!("Known keys: {}.", sub_query::KEYS.join(", ")))
+    })?;
     tracing::debug!(question, "retrieve");
     Ok(Request {
         datasource,

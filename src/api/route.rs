@@ -18,16 +18,11 @@ fn nl2sql_route(
     floor_ratio: Option<f64>,
     datasources: TextArray,
     fusion: Option<&str>,
-) -> TableIterator<
-    'static,
-    (name!(datasource, String), name!(score, f64), name!(similarity, f64), name!(ranks, JsonB)),
-> {
+) -> TableIterator<'static, (name!(datasource, String), name!(score, f64), name!(similarity, f64), name!(ranks, JsonB))>
+{
     let routing = Routing::run(question, candidates, floor_ratio, datasources, fusion).or_raise();
     TableIterator::new(
-        routing
-            .picks
-            .into_iter()
-            .map(|pick| (pick.datasource, pick.score, pick.similarity, JsonB(json!(pick.ranks)))),
+        routing.picks.into_iter().map(|pick| (pick.datasource, pick.score, pick.similarity, JsonB(json!(pick.ranks)))),
     )
 }
 

@@ -70,8 +70,8 @@ pub fn bind(
     path: &[String],
     values: &BTreeMap<String, Value>,
 ) -> Result<String, BindError> {
-    let statement = statement::parse(&query.sql)
-        .map_err(|problem| BindError::Sql { query: query.id.clone(), problem })?;
+    let statement =
+        statement::parse(&query.sql).map_err(|problem| BindError::Sql { query: query.id.clone(), problem })?;
     let schema = schema(columns);
     let found = reads::resolve(&query.sql, &statement, &Names::new(path, &schema).reading(Some(stored)));
     if !found.problems.is_empty() || reads::captured(stored, &found.named).is_some() {
@@ -128,7 +128,10 @@ mod tests {
     }
 
     fn reads() -> Reads {
-        serde_json::from_value(json!([{"schema": "Shop", "name": "orders", "columns": ["a", "d", "s", "w", "y"], "bare": true}])).unwrap()
+        serde_json::from_value(
+            json!([{"schema": "Shop", "name": "orders", "columns": ["a", "d", "s", "w", "y"], "bare": true}]),
+        )
+        .unwrap()
     }
 
     fn columns(names: &[&str]) -> BTreeMap<TableName, Vec<String>> {
@@ -138,7 +141,8 @@ mod tests {
     fn bound(given: Value) -> Result<String, String> {
         let query = query();
         let values = values(&query, &given).map_err(|error| error.to_string())?;
-        bind(&query, &reads(), &columns(&["a", "d", "s", "w", "y"]), &["Shop".into()], &values).map_err(|error| error.to_string())
+        bind(&query, &reads(), &columns(&["a", "d", "s", "w", "y"]), &["Shop".into()], &values)
+            .map_err(|error| error.to_string())
     }
 
     #[test]
@@ -155,7 +159,10 @@ mod tests {
             (json!({}), "verified query \"q\" needs a value for year"),
             (json!({"year": null}), "verified query \"q\" needs a value for year"),
             (json!({"year": 2011, "m": 1}), "verified query \"q\" has no param \"m\""),
-            (json!({"year": 2011, "n": "7; DROP TABLE x"}), "param \"n\" must be a whole number, not \"7; DROP TABLE x\""),
+            (
+                json!({"year": 2011, "n": "7; DROP TABLE x"}),
+                "param \"n\" must be a whole number, not \"7; DROP TABLE x\"",
+            ),
             (json!({"year": 2008}), "param \"year\" must be at least 2009, not 2008"),
             (json!({"year": 2011, "n": {"foo": 4}}), "param \"n\" must be a whole number, not {\"foo\":4}"),
             (json!([]), "params must be a JSON object"),
@@ -192,7 +199,13 @@ mod tests {
 
     /// Tokens with their texts; white space left out.
     fn shape(sql: &str) -> Vec<Token> {
-        tokens(sql).unwrap().tokens.into_iter().map(|token| token.token).filter(|token| !matches!(token, Token::Whitespace(_))).collect()
+        tokens(sql)
+            .unwrap()
+            .tokens
+            .into_iter()
+            .map(|token| token.token)
+            .filter(|token| !matches!(token, Token::Whitespace(_)))
+            .collect()
     }
 
     proptest! {

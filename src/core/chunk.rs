@@ -145,8 +145,7 @@ impl Cutter<'_> {
         fields: Value,
         reads: Reads,
     ) -> Chunk {
-        let mut id =
-            format!("{}:{}:{}", chunk_type.name(), quote_identifier(self.datasource), self.schema_version);
+        let mut id = format!("{}:{}:{}", chunk_type.name(), quote_identifier(self.datasource), self.schema_version);
         if let Some(place) = place {
             id.push(':');
             id.push_str(place);
@@ -174,8 +173,7 @@ impl Cutter<'_> {
     fn example(&self, question: &str) -> Chunk {
         let hash = &sha256_hex(question)[..12];
         let text = question.to_owned();
-        let mut chunk =
-            self.chunk(ChunkType::DatasourceExample, Some(hash), text, Value::Null, Reads::Datasource);
+        let mut chunk = self.chunk(ChunkType::DatasourceExample, Some(hash), text, Value::Null, Reads::Datasource);
         chunk.document = Document::of(0, &[question]);
         chunk
     }
@@ -218,7 +216,8 @@ impl Cutter<'_> {
         let mut chunk = self.chunk(ChunkType::Column, Some(&place), text, fields, reads);
         let synonyms = metadata.synonyms.join(". ");
         let words = [&split_identifier(&column.name), metadata.description.as_deref().unwrap_or(""), &synonyms];
-        chunk.document = Document::of(number, &words).map(|document| Document { values: known_values(metadata), ..document });
+        chunk.document =
+            Document::of(number, &words).map(|document| Document { values: known_values(metadata), ..document });
         chunk
     }
 
@@ -233,12 +232,8 @@ impl Cutter<'_> {
             "constraint": key.name,
         });
         let place = format!("{from}.{}", quote_identifier(&key.name));
-        let reads = Reads::Relationship(
-            table.name.clone(),
-            key.columns.clone(),
-            key.referred(),
-            key.referred_columns.clone(),
-        );
+        let reads =
+            Reads::Relationship(table.name.clone(), key.columns.clone(), key.referred(), key.referred_columns.clone());
         self.chunk(ChunkType::Relationship, Some(&place), relationship_text(table, key, metadata), fields, reads)
     }
 }
@@ -324,8 +319,11 @@ mod tests {
             assert!(!chunk.text.contains("closed"), "{}", chunk.text);
         }
         let about = About { quote_values: true, ..about() };
-        let quoting: Vec<String> =
-            chunks(&about, "v1", &schema()).into_iter().map(|chunk| chunk.text).filter(|text| text.contains("closed")).collect();
+        let quoting: Vec<String> = chunks(&about, "v1", &schema())
+            .into_iter()
+            .map(|chunk| chunk.text)
+            .filter(|text| text.contains("closed"))
+            .collect();
         assert_eq!(quoting, ["state of orders (shop.orders.state, shop.state). Values: open, closed."]);
     }
 

@@ -7,8 +7,8 @@ use crate::param::ParamType;
 use crate::placeholder::Places;
 use crate::statement::folded;
 use sqlparser::ast::{
-    BinaryOperator, Expr, Function, InTarget, JoinConstraint, JoinOperator, LimitClause, Query, Select, SelectItem, SetExpr, TableFactor,
-    TableFunctionArgs, TableWithJoins, Value, ValueWithSpan, Visit, Visitor,
+    BinaryOperator, Expr, Function, InTarget, JoinConstraint, JoinOperator, LimitClause, Query, Select, SelectItem,
+    SetExpr, TableFactor, TableFunctionArgs, TableWithJoins, Value, ValueWithSpan, Visit, Visitor,
 };
 use sqlparser::tokenizer::Location;
 use std::collections::{BTreeMap, BTreeSet};
@@ -81,14 +81,17 @@ impl Visitor for Walk<'_> {
 
     fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
         let (limit, offset) = match &query.limit_clause {
-            Some(LimitClause::LimitOffset { limit, offset, .. }) => (limit.as_ref(), offset.as_ref().map(|offset| &offset.value)),
+            Some(LimitClause::LimitOffset { limit, offset, .. }) => {
+                (limit.as_ref(), offset.as_ref().map(|offset| &offset.value))
+            }
             _ => (None, None),
         };
         let fetch = query.fetch.as_ref().and_then(|fetch| fetch.quantity.as_ref());
         for (expr, name) in [(limit, "n"), (fetch, "n"), (offset, "skip")] {
             let Some(expr) = expr else { continue };
             self.filter(expr);
-            let known = Known { name: Some(name.to_owned()), param_type: Some(ParamType::Int), rows: true, ..Known::default() };
+            let known =
+                Known { name: Some(name.to_owned()), param_type: Some(ParamType::Int), rows: true, ..Known::default() };
             for leaf in leaves(expr) {
                 self.record(&leaf, known.clone());
             }
@@ -109,7 +112,11 @@ impl Visitor for Walk<'_> {
             TableFactor::NestedJoin { table_with_joins, .. } => self.joins(table_with_joins),
             // Of dates, the constants would have a type.
             TableFactor::Table { name, args: Some(TableFunctionArgs { args, .. }), .. }
-                if name.0.last().and_then(|part| part.as_ident()).is_some_and(|name| folded(name) == "generate_series") =>
+                if name
+                    .0
+                    .last()
+                    .and_then(|part| part.as_ident())
+                    .is_some_and(|name| folded(name) == "generate_series") =>
             {
                 unnamed(args).into_iter().for_each(|argument| self.typed(argument, ParamType::Int));
             }
@@ -146,7 +153,9 @@ impl Visitor for Walk<'_> {
                 _ => {}
             },
             Expr::IsDistinctFrom(left, right) | Expr::IsNotDistinctFrom(left, right) => self.compare(left, right, None),
-            Expr::In { expr, target: InTarget::List(items), .. } => items.iter().for_each(|item| self.compare(expr, item, None)),
+            Expr::In { expr, target: InTarget::List(items), .. } => {
+                items.iter().for_each(|item| self.compare(expr, item, None))
+            }
             Expr::Between { expr, low, high, .. } => {
                 self.between(low, expr, Bound::Lower);
                 self.between(high, expr, Bound::Upper);
@@ -245,8 +254,13 @@ impl Walk<'_> {
             Value::Placeholder(name) => Site::Placeholder(name.trim_start_matches(':').to_owned()),
             literal => {
                 let start = leaf.value.span.start;
-                let Some(own) = literal_type(literal).filter(|_| self.filtering.contains(&place(start))) else { return };
-                let Some(Range { start, end }) = self.text.literal(self.places.byte(start), leaf.signed, leaf.typed) else { return };
+                let Some(own) = literal_type(literal).filter(|_| self.filtering.contains(&place(start))) else {
+                    return;
+                };
+                let Some(Range { start, end }) = self.text.literal(self.places.byte(start), leaf.signed, leaf.typed)
+                else {
+                    return;
+                };
                 known.param_type = match known.param_type {
                     Some(ParamType::Int) if own == ParamType::Float => Some(own),
                     None => Some(own),
@@ -278,7 +292,9 @@ impl Walk<'_> {
         let param_type = match bare(other) {
             Expr::Cast { data_type, .. } => Some(cast_type(data_type)),
             Expr::TypedString(typed) => Some(cast_type(&typed.data_type)),
-            Expr::Function(function) if function_name(function).is_some_and(|name| name == "current_date") => Some(ParamType::Date),
+            Expr::Function(function) if function_name(function).is_some_and(|name| name == "current_date") => {
+                Some(ParamType::Date)
+            }
             other if placeholder_name(other).is_some_and(dated) => Some(ParamType::Date),
             other => self.sources.met(other).and_then(|met| met.param_type),
         };
@@ -298,7 +314,9 @@ impl Walk<'_> {
                 let results = conditions.iter().map(|when| &when.result).chain(else_result.as_deref());
                 results.for_each(|result| self.typed(result, ParamType::Float));
             }
-            (Some("sum" | "avg" | "percentile_cont" | "percentile_disc"), [argument]) => self.typed(argument, ParamType::Float),
+            (Some("sum" | "avg" | "percentile_cont" | "percentile_disc"), [argument]) => {
+                self.typed(argument, ParamType::Float)
+            }
             _ => {}
         }
     }

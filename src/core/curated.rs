@@ -105,15 +105,23 @@ impl Content {
 
     /// What of each piece names tables and columns, as it is written.
     pub fn written(&self) -> impl Iterator<Item = (Item, Vec<&str>)> {
-        let queries = self.verified_queries.iter().map(|query| (Item::VerifiedQuery(query.id.clone()), vec![query.sql.as_str()]));
-        let metrics = self.metrics.iter().map(|metric| (Item::Metric(metric.name.clone()), vec![metric.table.as_str(), &metric.expression]));
-        let terms = self.glossary.iter().map(|term| (Item::Term(term.term.clone()), term.tables.iter().map(String::as_str).collect()));
+        let queries =
+            self.verified_queries.iter().map(|query| (Item::VerifiedQuery(query.id.clone()), vec![query.sql.as_str()]));
+        let metrics = self
+            .metrics
+            .iter()
+            .map(|metric| (Item::Metric(metric.name.clone()), vec![metric.table.as_str(), &metric.expression]));
+        let terms = self
+            .glossary
+            .iter()
+            .map(|term| (Item::Term(term.term.clone()), term.tables.iter().map(String::as_str).collect()));
         queries.chain(metrics).chain(terms)
     }
 
     /// SHA-256 of each piece.
     pub fn hashes(&self) -> BTreeMap<Item, String> {
-        let queries = self.verified_queries.iter().map(|query| (Item::VerifiedQuery(query.id.clone()), item_hash(query)));
+        let queries =
+            self.verified_queries.iter().map(|query| (Item::VerifiedQuery(query.id.clone()), item_hash(query)));
         let metrics = self.metrics.iter().map(|metric| (Item::Metric(metric.name.clone()), item_hash(metric)));
         let terms = self.glossary.iter().map(|term| (Item::Term(term.term.clone()), item_hash(term)));
         queries.chain(metrics).chain(terms).collect()
@@ -146,7 +154,12 @@ mod tests {
     use super::*;
 
     fn query(id: &str) -> VerifiedQuery {
-        VerifiedQuery { id: id.into(), questions: vec!["How many?".into()], sql: "SELECT 1".into(), ..Default::default() }
+        VerifiedQuery {
+            id: id.into(),
+            questions: vec!["How many?".into()],
+            sql: "SELECT 1".into(),
+            ..Default::default()
+        }
     }
 
     #[test]

@@ -87,7 +87,9 @@ fn fits(
 /// example, else its default, else its name.
 pub fn phrasings(query: &VerifiedQuery) -> Vec<String> {
     let fill = |text: &str| {
-        placeholder::fill(text.trim(), |name| query.params.get(name).map(|param| param.sample().unwrap_or_else(|| name.to_owned())))
+        placeholder::fill(text.trim(), |name| {
+            query.params.get(name).map(|param| param.sample().unwrap_or_else(|| name.to_owned()))
+        })
     };
     let texts = query.questions.iter().chain(&query.description).map(|text| fill(text));
     let mut known = HashSet::new();
@@ -124,7 +126,8 @@ fn metric(cutter: &Cutter, metric: &Metric, table: &TableName, reads: &reads::Re
     });
     let mut reads = reads.clone();
     reads.add_table(table);
-    let chunk = cutter.chunk(ChunkType::Metric, Some(&quote_identifier(&metric.name)), text, fields, Reads::Several(reads));
+    let chunk =
+        cutter.chunk(ChunkType::Metric, Some(&quote_identifier(&metric.name)), text, fields, Reads::Several(reads));
     Chunk { curated_hash: Some(item_hash(metric)), ..chunk }
 }
 
@@ -136,7 +139,8 @@ fn term(cutter: &Cutter, term: &Term, reads: &reads::Reads) -> Chunk {
     }
     let keys: Vec<String> = reads.tables.keys().map(TableName::to_string).collect();
     let fields = json!({ "term": term.term, "definition": term.definition, "synonyms": term.synonyms, "tables": keys });
-    let chunk = cutter.chunk(ChunkType::Term, Some(&quote_identifier(&term.term)), text, fields, Reads::Several(reads.clone()));
+    let chunk =
+        cutter.chunk(ChunkType::Term, Some(&quote_identifier(&term.term)), text, fields, Reads::Several(reads.clone()));
     Chunk { curated_hash: Some(item_hash(term)), ..chunk }
 }
 

@@ -48,7 +48,12 @@ mod tests {
         let gone = Override { table: TableName::new("shop", "gone"), ..one(None, Some("x"), &[]) };
         describe(
             &mut described,
-            vec![one(None, Some("Who buys"), &[]), one(Some("email"), None, &["mail"]), one(Some("gone"), None, &[]), gone],
+            vec![
+                one(None, Some("Who buys"), &[]),
+                one(Some("email"), None, &["mail"]),
+                one(Some("gone"), None, &[]),
+                gone,
+            ],
         );
         let customers = &described.tables[0].metadata;
         assert_eq!(customers.description.as_deref(), Some("Who buys"));

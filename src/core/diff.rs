@@ -331,8 +331,11 @@ mod tests {
                     "referred_schema": "other", "referred_table": "t", "referred_columns": ["id"]}],
             })
         );
-        assert_eq!(Value::Object(diff(&old, &new).counts()), json!({
-            "tables_added": 1, "columns_dropped": 1, "columns_changed": 1, "foreign_keys_added": 1, "foreign_keys_dropped": 1
-        }));
+        assert_eq!(
+            Value::Object(diff(&old, &new).counts()),
+            json!({
+                "tables_added": 1, "columns_dropped": 1, "columns_changed": 1, "foreign_keys_added": 1, "foreign_keys_dropped": 1
+            })
+        );
     }
 }

@@ -94,7 +94,11 @@ fn key_words(table: &Table, rarity: &HashMap<String, usize>) -> Vec<String> {
 fn column_words(table: &Table) -> Vec<String> {
     let columns = table.contract.columns.iter();
     let words = columns.flat_map(|column| {
-        split_identifier(&column.name).split(' ').filter(|word| word.chars().count() > 2).map(str::to_owned).collect::<Vec<_>>()
+        split_identifier(&column.name)
+            .split(' ')
+            .filter(|word| word.chars().count() > 2)
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
     });
     words.collect()
 }
@@ -168,7 +172,9 @@ mod tests {
 
     #[test]
     fn counts_are_short() {
-        for (rows, shown) in [(0, "0"), (999, "999"), (1000, "1K"), (14_320, "14.3K"), (2_000_000, "2M"), (7_500_000_000, "7.5G")] {
+        for (rows, shown) in
+            [(0, "0"), (999, "999"), (1000, "1K"), (14_320, "14.3K"), (2_000_000, "2M"), (7_500_000_000, "7.5G")]
+        {
             assert_eq!(short(rows), shown);
         }
     }

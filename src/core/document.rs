@@ -61,7 +61,8 @@ fn budget() -> Budget {
 pub fn render(datasources: &BTreeMap<String, Content>) -> Result<String, String> {
     let content = datasources.iter().map(|(name, content)| (name.clone(), Some(content.clone())));
     let document = Document { datasources: content.collect() };
-    let text = serde_saphyr::to_string_with_options(&document, SerializerOptions::default()).map_err(|error| error.to_string())?;
+    let text = serde_saphyr::to_string_with_options(&document, SerializerOptions::default())
+        .map_err(|error| error.to_string())?;
     // A text that YAML cannot hold as it is would come back changed: JSON is YAML, too.
     if parse(&text).is_ok_and(|read| read == *datasources) {
         return Ok(text);
@@ -134,28 +135,57 @@ datasources:
 
     #[test]
     fn what_is_wrong_has_its_place() {
-        let with = |more: &str| format!("datasources:\n  shop:\n    verified_queries:\n    - id: first\n    - id: top\n{more}");
+        let with = |more: &str| {
+            format!("datasources:\n  shop:\n    verified_queries:\n    - id: first\n    - id: top\n{more}")
+        };
         for (more, problem) in [
-            ("      quest: [x]\n", "verified query \"top\" (line 6): unknown field \"quest\", expected one of id, description, questions, params, sql"),
+            (
+                "      quest: [x]\n",
+                "verified query \"top\" (line 6): unknown field \"quest\", expected one of id, description, questions, params, sql",
+            ),
             ("      id: again\n", "verified query \"top\" (line 6): duplicate key \"id\""),
             ("      questions: 5\n", "verified query \"top\", questions (line 6): it must be a list"),
             ("      sql: [x]\n", "verified query \"top\", sql (line 6): it must be a text"),
-            ("      params: {n: {type: int}, n: {type: int}}\n", "verified query \"top\", params (line 6): duplicate key \"n\""),
-            ("      params:\n        n: {type: integer}\n", "verified query \"top\", params.n.type (line 7): unknown value \"integer\", expected one of int, float, string, date"),
+            (
+                "      params: {n: {type: int}, n: {type: int}}\n",
+                "verified query \"top\", params (line 6): duplicate key \"n\"",
+            ),
+            (
+                "      params:\n        n: {type: integer}\n",
+                "verified query \"top\", params.n.type (line 7): unknown value \"integer\", expected one of int, float, string, date",
+            ),
             ("      params: {n: {min: 5}}\n", "verified query \"top\", params.n (line 6): missing field \"type\""),
-            ("    - questions: [[]]\n      id: late\n", "verified query \"late\", questions (line 6): it must be a text"),
+            (
+                "    - questions: [[]]\n      id: late\n",
+                "verified query \"late\", questions (line 6): it must be a text",
+            ),
             ("    - 5\n", "verified query 3 (line 6): it must be keys with values"),
-            ("    metrics: [{name: m, table: t}, {expr: x}]\n", "metric 2 (line 6): unknown field \"expr\", expected one of name, description, expression, table"),
-            ("    glossary: [{synonym: x, term: t}]\n", "term \"t\" (line 6): unknown field \"synonym\", expected one of term, definition, synonyms, tables"),
+            (
+                "    metrics: [{name: m, table: t}, {expr: x}]\n",
+                "metric 2 (line 6): unknown field \"expr\", expected one of name, description, expression, table",
+            ),
+            (
+                "    glossary: [{synonym: x, term: t}]\n",
+                "term \"t\" (line 6): unknown field \"synonym\", expected one of term, definition, synonyms, tables",
+            ),
         ] {
             assert_eq!(parse(&with(more)).unwrap_err(), format!("datasource \"shop\", {problem}"));
         }
-        for (more, problem) in [("    verified_queries: []\n", "duplicate key \"verified_queries\""), ("  shop: {}\n", "duplicate key \"shop\"")] {
+        for (more, problem) in [
+            ("    verified_queries: []\n", "duplicate key \"verified_queries\""),
+            ("  shop: {}\n", "duplicate key \"shop\""),
+        ] {
             assert_eq!(parse(&with(more)).unwrap_err(), format!("datasource \"shop\" (line 6): {problem}"));
         }
         for value in [".inf", "-.Inf", ".nan", "1e400", "-1e309"] {
-            let error = parse(&with(&format!("      params:\n        n: {{type: float, default: {value}}}\n"))).unwrap_err();
-            assert_eq!(error, format!("datasource \"shop\", verified query \"top\", params.n.default (line 7): it must be a finite number, not {value}"));
+            let error =
+                parse(&with(&format!("      params:\n        n: {{type: float, default: {value}}}\n"))).unwrap_err();
+            assert_eq!(
+                error,
+                format!(
+                    "datasource \"shop\", verified query \"top\", params.n.default (line 7): it must be a finite number, not {value}"
+                )
+            );
         }
     }
 
@@ -163,10 +193,23 @@ datasources:
     fn numbers_are_what_they_were() {
         let long = format!("17976931348623157{}", "0".repeat(292));
         let small = format!("0.{}5", "0".repeat(323));
-        for (text, number) in [(long.clone(), f64::MAX), (format!("-{long}"), f64::MIN), (small, 5e-324), ("0.1".into(), 0.1), ("1e20".into(), 1e20)] {
-            let param: crate::param::Param = serde_json::from_str(&format!("{{\"type\": \"float\", \"default\": {text}}}")).unwrap();
-            assert_eq!((param.default.as_ref().and_then(serde_json::Value::as_f64), param.problems().len()), (Some(number), 0), "{text}");
-            let written = format!("datasources: {{a: {{verified_queries: [{{params: {{n: {{type: float, default: {text}}}}}}}]}}}}");
+        for (text, number) in [
+            (long.clone(), f64::MAX),
+            (format!("-{long}"), f64::MIN),
+            (small, 5e-324),
+            ("0.1".into(), 0.1),
+            ("1e20".into(), 1e20),
+        ] {
+            let param: crate::param::Param =
+                serde_json::from_str(&format!("{{\"type\": \"float\", \"default\": {text}}}")).unwrap();
+            assert_eq!(
+                (param.default.as_ref().and_then(serde_json::Value::as_f64), param.problems().len()),
+                (Some(number), 0),
+                "{text}"
+            );
+            let written = format!(
+                "datasources: {{a: {{verified_queries: [{{params: {{n: {{type: float, default: {text}}}}}}}]}}}}"
+            );
             let content = parse(&written).unwrap();
             assert_eq!(content["a"].verified_queries[0].params["n"], param, "{text}");
             assert_eq!(parse(&render(&content).unwrap()).unwrap(), content, "{text}");
@@ -179,12 +222,21 @@ datasources:
         let long = "x".repeat(10_000);
         let param = json!({"type": "string", "default": long, "choices": (0..10_000).map(|n| n.to_string()).collect::<Vec<_>>()});
         let query = VerifiedQuery {
-            id: "a".repeat(200), description: Some(long.clone()), questions: vec![long.clone(); 1000], sql: long.repeat(10),
+            id: "a".repeat(200),
+            description: Some(long.clone()),
+            questions: vec![long.clone(); 1000],
+            sql: long.repeat(10),
             params: [("n".repeat(63), serde_json::from_value(param).unwrap())].into(),
         };
-        let short = |n: usize| VerifiedQuery { id: format!("q{n}"), questions: vec!["Why?".into(); 30], sql: "SELECT 1".into(), ..Default::default() };
+        let short = |n: usize| VerifiedQuery {
+            id: format!("q{n}"),
+            questions: vec!["Why?".into(); 30],
+            sql: "SELECT 1".into(),
+            ..Default::default()
+        };
         for queries in [vec![query], (0..10_000).map(short).collect()] {
-            let content = BTreeMap::from([("shop".to_owned(), Content { verified_queries: queries, ..Default::default() })]);
+            let content =
+                BTreeMap::from([("shop".to_owned(), Content { verified_queries: queries, ..Default::default() })]);
             let json = serde_json::to_string(&json!({ "datasources": content })).unwrap();
             assert!(parse(&json).unwrap() == content && parse(&render(&content).unwrap()).unwrap() == content);
         }
@@ -198,11 +250,20 @@ datasources:
         let content = |lists: &str| format!("datasources: {{a: {{verified_queries: [{lists}]}}}}");
         let one = format!("{{questions: &a [{}]}}", vec!["x"; 1000].join(","));
         for (text, limit) in [
-            (content(&format!("{{params: {{n: {{default: {}{}}}}}}}", "[".repeat(100), "]".repeat(100))), "nests deeper than 32"),
-            (content(&format!("{one}{}", ", {questions: *a}".repeat(1100))), "its aliases stand for more than 1000000 parts"),
+            (
+                content(&format!("{{params: {{n: {{default: {}{}}}}}}}", "[".repeat(100), "]".repeat(100))),
+                "nests deeper than 32",
+            ),
+            (
+                content(&format!("{one}{}", ", {questions: *a}".repeat(1100))),
+                "its aliases stand for more than 1000000 parts",
+            ),
             (content(&format!("{{id: &a x}}{}", ", {id: *a}".repeat(60_000))), "more than 50000 aliases"),
             (content(&format!("{{id: &a x}}{}", ", {id: *a}".repeat(200))), "too many aliases, 200 of 1 anchors"),
-            (content(&format!("{{id: &a {}}}{}", "x".repeat(1 << 20), ", {id: *a}".repeat(LONGEST >> 20))), "its texts are longer than"),
+            (
+                content(&format!("{{id: &a {}}}{}", "x".repeat(1 << 20), ", {id: *a}".repeat(LONGEST >> 20))),
+                "its texts are longer than",
+            ),
             ("datasources: {}\n---\ndatasources: {}".to_owned(), "it is more than one document"),
         ] {
             let error = parse(&text).unwrap_err();
@@ -212,17 +273,36 @@ datasources:
 
     #[test]
     fn hostile_documents_end() {
-        let bomb = format!("a: &a [x]\n{}", (1..20).map(|n| format!("k{n}: &k{n} [{}]\n", vec![format!("*{}", if n == 1 { "a".into() } else { format!("k{}", n - 1) }); 10].join(", "))).collect::<String>());
+        let bomb = format!(
+            "a: &a [x]\n{}",
+            (1..20)
+                .map(|n| format!(
+                    "k{n}: &k{n} [{}]\n",
+                    vec![format!("*{}", if n == 1 { "a".into() } else { format!("k{}", n - 1) }); 10].join(", ")
+                ))
+                .collect::<String>()
+        );
         let told = |text: &str| {
             let error = parse(text).unwrap_err();
-            assert!(["budget", "struct", "Policy", "from_", "Option"].iter().all(|word| !error.contains(word)) && error.len() < 1300, "{error}");
+            assert!(
+                ["budget", "struct", "Policy", "from_", "Option"].iter().all(|word| !error.contains(word))
+                    && error.len() < 1300,
+                "{error}"
+            );
         };
         told(&bomb);
         told(&"[".repeat(100_000));
         told(&format!("datasources: {{a: {{{}: 1}}}}", "x".repeat(100_000)));
         assert!(parse("datasources:\n").unwrap().is_empty());
         assert!(parse(&"a: ".repeat(10_000)).is_err());
-        assert!(parse(&format!("datasources: {{a: {{verified_queries: [{{params: {{n: {{type: int, default: {}1{}}}}}}}]}}}}", "[".repeat(5000), "]".repeat(5000))).is_err());
+        assert!(
+            parse(&format!(
+                "datasources: {{a: {{verified_queries: [{{params: {{n: {{type: int, default: {}1{}}}}}}}]}}}}",
+                "[".repeat(5000),
+                "]".repeat(5000)
+            ))
+            .is_err()
+        );
         assert!(parse(&" ".repeat(LONGEST + 1)).is_err());
     }
 

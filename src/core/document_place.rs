@@ -269,7 +269,10 @@ datasources:
             let found = find(TEXT, position).to_string();
             assert_eq!(found, place, "{position:?}");
         }
-        assert_eq!(find("datasources: {a: {metrics: [{name: m}, {name: \"\\q", (1, 50)).to_string(), "datasource \"a\", after metric \"m\"");
+        assert_eq!(
+            find("datasources: {a: {metrics: [{name: m}, {name: \"\\q", (1, 50)).to_string(),
+            "datasource \"a\", after metric \"m\""
+        );
         assert_eq!(find("datasources: {a: {metrics: []}, \"\\q", (1, 50)).to_string(), "after datasource \"a\"");
         assert_eq!(find("a: {b: {metrics: [{name: m}]}}", (1, 27)), Place::default());
         find(&"[".repeat(100_000), (1, 90_000));

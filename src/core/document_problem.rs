@@ -63,11 +63,16 @@ fn breached(breach: &BudgetBreach, budget: &Budget) -> String {
         BudgetBreach::Nodes { .. } => format!("it has more than {} keys, values and lists", budget.max_nodes),
         BudgetBreach::Events { .. } => format!("it has more than {} parts", budget.max_events),
         BudgetBreach::ScalarBytes { .. } => {
-            format!("its texts are longer than {} MB, each alias counted as what it stands for", budget.max_total_scalar_bytes >> 20)
+            format!(
+                "its texts are longer than {} MB, each alias counted as what it stands for",
+                budget.max_total_scalar_bytes >> 20
+            )
         }
         BudgetBreach::Aliases { .. } => format!("it has more than {} aliases", budget.max_aliases),
         BudgetBreach::Anchors { .. } => format!("it has more than {} anchors", budget.max_anchors),
-        BudgetBreach::AliasAnchorRatio { aliases, anchors } => format!("it has too many aliases, {aliases} of {anchors} anchors"),
+        BudgetBreach::AliasAnchorRatio { aliases, anchors } => {
+            format!("it has too many aliases, {aliases} of {anchors} anchors")
+        }
         BudgetBreach::RecordedAnchorEvents { .. } => {
             format!("its anchors hold more than {} parts", budget.max_recorded_anchor_events)
         }

@@ -70,7 +70,9 @@ fn in_words(expr: &Expr) -> Option<String> {
         Expr::Identifier(ident) => Some(split_identifier(&ident.value)),
         Expr::CompoundIdentifier(parts) => parts.last().map(|ident| split_identifier(&ident.value)),
         Expr::Nested(inner) | Expr::Cast { expr: inner, .. } | Expr::Collate { expr: inner, .. } => in_words(inner),
-        Expr::Extract { field, expr, .. } => Some(format!("{} of {}", split_identifier(&field.to_string()), in_words(expr)?)),
+        Expr::Extract { field, expr, .. } => {
+            Some(format!("{} of {}", split_identifier(&field.to_string()), in_words(expr)?))
+        }
         Expr::Function(function) => {
             let name = split_identifier(&function_name(function)?);
             let words = arguments(function).into_iter().filter_map(in_words);
@@ -104,7 +106,12 @@ pub fn id(query: &Query, tables: &[TableName], params: &[NamedParam], taken: &BT
         }
     }
     if columns.is_empty() {
-        columns = first_select(&query.body).map(groups).unwrap_or_default().iter().filter_map(|words| snake_case(words)).collect();
+        columns = first_select(&query.body)
+            .map(groups)
+            .unwrap_or_default()
+            .iter()
+            .filter_map(|words| snake_case(words))
+            .collect();
     }
     columns.truncate(IN_ID);
     // An id has at most 200 letters.

@@ -7,16 +7,25 @@ use crate::reads::{Reads, column_key, perhaps};
 use crate::resolve::{Around, Resolver};
 use crate::statement::{beyond_reading, folded};
 use sqlparser::ast::{
-    AccessExpr, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgOperator, FunctionArgumentList, FunctionArguments, Ident,
-    InTarget, ObjectName, Query, Visit, Visitor,
+    AccessExpr, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgOperator, FunctionArgumentList,
+    FunctionArguments, Ident, InTarget, ObjectName, Query, Visit, Visitor,
 };
 use sqlparser::tokenizer::Span;
 use std::ops::ControlFlow;
 
 /// Words that look like names and are functions without parentheses.
 const NO_NAMES: [&str; 11] = [
-    "current_catalog", "current_date", "current_role", "current_schema", "current_time", "current_timestamp", "current_user",
-    "localtime", "localtimestamp", "session_user", "user",
+    "current_catalog",
+    "current_date",
+    "current_role",
+    "current_schema",
+    "current_time",
+    "current_timestamp",
+    "current_user",
+    "localtime",
+    "localtimestamp",
+    "session_user",
+    "user",
 ];
 /// What `normalize(text, form)` may have in its second place.
 const FORMS: [&str; 4] = ["nfc", "nfd", "nfkc", "nfkd"];
@@ -114,7 +123,8 @@ impl<'r, 'a, 'l> Expressions<'r, 'a, 'l> {
     }
 
     fn function(&mut self, function: &Function) {
-        if let (Some(name), FunctionArguments::List(list)) = (function.name.0.last().and_then(|part| part.as_ident()), &function.args)
+        if let (Some(name), FunctionArguments::List(list)) =
+            (function.name.0.last().and_then(|part| part.as_ident()), &function.args)
             && folded(name) == "normalize"
             && let [_, FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Identifier(form)))] = list.args.as_slice()
             && form.quote_style.is_none()
@@ -244,7 +254,10 @@ impl Resolver<'_> {
             // What a function is applied to may be written before it.
             [] if item.columns.open => self.field(last),
             [] => {
-                let key = item.table.as_ref().map_or_else(|| format!("{}.{name}", item.name), |table| column_key(table, &name));
+                let key = item
+                    .table
+                    .as_ref()
+                    .map_or_else(|| format!("{}.{name}", item.name), |table| column_key(table, &name));
                 let near = near_names(&name, item.columns.columns.iter().map(|column| column.name.as_str()));
                 self.problem(last.span, format!("column {} does not exist{}", shown(&key), perhaps(&near)));
             }

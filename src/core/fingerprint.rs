@@ -133,10 +133,7 @@ mod tests {
     #[test]
     fn is_the_same_on_every_machine() {
         // Frozen, and computed apart from this code (Python's json and hashlib): a change here makes every stored snapshot look drifted.
-        assert_eq!(
-            fingerprint("shop", &schema()),
-            "e9d04e473b5004ec61ff345be4149cf3dbdc072ae59b7899620335a955f8ef4f"
-        );
+        assert_eq!(fingerprint("shop", &schema()), "e9d04e473b5004ec61ff345be4149cf3dbdc072ae59b7899620335a955f8ef4f");
         assert_eq!(schema_version("20261130101112", "89abcdef0123"), "20261130101112_89abcdef");
     }
 

@@ -4,8 +4,8 @@ use crate::from_item::{Column, Columns, FromItem, Level};
 use crate::resolve::{Around, Resolver};
 use crate::statement::folded;
 use sqlparser::ast::{
-    FunctionArg, Ident, JoinConstraint, JoinOperator, JsonTableColumn, ObjectName, TableAlias, TableFactor, TableFunctionArgs,
-    TableWithJoins, XmlTableColumnOption,
+    FunctionArg, Ident, JoinConstraint, JoinOperator, JsonTableColumn, ObjectName, TableAlias, TableFactor,
+    TableFunctionArgs, TableWithJoins, XmlTableColumnOption,
 };
 use sqlparser::tokenizer::Span;
 
@@ -36,7 +36,14 @@ impl Resolver<'_> {
         }
     }
 
-    fn constraint(&mut self, constraint: &JoinConstraint, first: usize, right: usize, level: &mut Level, around: &Around) {
+    fn constraint(
+        &mut self,
+        constraint: &JoinConstraint,
+        first: usize,
+        right: usize,
+        level: &mut Level,
+        around: &Around,
+    ) {
         match constraint {
             JoinConstraint::On(expr) => self.visit(expr, &around.with_items(level, first)),
             JoinConstraint::Using(names) => {
@@ -61,7 +68,8 @@ impl Resolver<'_> {
                     self.read_all(&right_columns);
                 }
                 let known = |column: &&Column| right_columns.named(&column.name).next().is_some();
-                let names: Vec<Ident> = left.columns.iter().filter(known).map(|column| Ident::new(&column.name)).collect();
+                let names: Vec<Ident> =
+                    left.columns.iter().filter(known).map(|column| Ident::new(&column.name)).collect();
                 self.merge(&names, left, right_columns, first, level);
             }
             JoinConstraint::None => {}
@@ -69,7 +77,8 @@ impl Resolver<'_> {
     }
 
     fn using(&mut self, names: &[ObjectName], first: usize, right: usize, level: &mut Level) -> Columns {
-        let names: Vec<Ident> = names.iter().filter_map(last).map(|ident| Ident { value: folded(&ident), ..ident }).collect();
+        let names: Vec<Ident> =
+            names.iter().filter_map(last).map(|ident| Ident { value: folded(&ident), ..ident }).collect();
         if !self.may_copy(width(&level.items[first..])) {
             return Columns::open();
         }
@@ -91,7 +100,10 @@ impl Resolver<'_> {
             let mut column = Column::computed(&ident.value);
             for side in [&left, &right] {
                 if side.named(&ident.value).count() > 1 {
-                    self.problem(ident.span, format!("column \"{}\" is ambiguous: a side of the join has it more than once", ident.value));
+                    self.problem(
+                        ident.span,
+                        format!("column \"{}\" is ambiguous: a side of the join has it more than once", ident.value),
+                    );
                 }
                 column.sources.extend(side.named(&ident.value).flat_map(|column| column.sources.clone()));
             }
@@ -99,7 +111,8 @@ impl Resolver<'_> {
             merged.columns.push(column);
         }
         let rest = |side: Columns| {
-            let columns = side.columns.into_iter().filter(|column| !merged.columns.iter().any(|known| known.name == column.name));
+            let columns =
+                side.columns.into_iter().filter(|column| !merged.columns.iter().any(|known| known.name == column.name));
             Columns { columns: columns.collect(), open: side.open }
         };
         let mut columns = merged.clone();
@@ -132,7 +145,8 @@ impl Resolver<'_> {
                 level.items.push(function(Some(Ident::new("unnest")), alias.as_ref()));
             }
             TableFactor::Derived { lateral, subquery, alias, .. } => {
-                let columns = if *lateral { self.query(subquery, &around.with(level)) } else { self.query(subquery, around) };
+                let columns =
+                    if *lateral { self.query(subquery, &around.with(level)) } else { self.query(subquery, around) };
                 level.items.push(aliased(FromItem::new("", columns.computed()), alias.as_ref()));
             }
             TableFactor::NestedJoin { table_with_joins, alias } => {

@@ -119,7 +119,9 @@ impl<'l> Seen<'l> {
         let found: Vec<&Column> =
             items.clone().flat_map(|item| &item.columns.columns).filter(|column| column.name == name).collect();
         match found.as_slice() {
-            [] if SYSTEM_COLUMNS.contains(&name) && items.clone().any(|item| item.columns.of_a_table()) => Meaning::System,
+            [] if SYSTEM_COLUMNS.contains(&name) && items.clone().any(|item| item.columns.of_a_table()) => {
+                Meaning::System
+            }
             [] if items.clone().any(|item| item.columns.open) => Meaning::Open,
             [] => Meaning::Nothing,
             [column] => Meaning::Column(column),

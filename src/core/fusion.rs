@@ -76,9 +76,7 @@ impl Signal {
                 .or_insert(hit);
         }
         let mut best: Vec<&Hit> = best.into_values().collect();
-        best.sort_by(|a, b| {
-            b.similarity.total_cmp(&a.similarity).then_with(|| a.datasource.cmp(&b.datasource))
-        });
+        best.sort_by(|a, b| b.similarity.total_cmp(&a.similarity).then_with(|| a.datasource.cmp(&b.datasource)));
         best.into_iter().zip(1..).map(|(best, rank)| Placed { rank, best }).collect()
     }
 }
@@ -290,9 +288,7 @@ mod tests {
 
     #[test]
     fn the_same_ranks_give_the_same_score_by_whatever_signals() {
-        let of = |name, order: [&'static str; 3]| {
-            signal(name, &[(order[0], 0.9), (order[1], 0.8), (order[2], 0.7)])
-        };
+        let of = |name, order: [&'static str; 3]| signal(name, &[(order[0], 0.9), (order[1], 0.8), (order[2], 0.7)]);
         let signals =
             [of("w", ["a", "b", "c"]), of("x", ["b", "c", "a"]), of("y", ["c", "a", "b"]), of("z", ["a", "b", "c"])];
         let fused = fuse(&signals[..3]);

@@ -34,7 +34,13 @@ mod tests {
         ] {
             assert!(says(question, phrase), "{question}: {phrase}");
         }
-        for (question, phrase) in [("churned rates", "churn"), ("rate of churn", "churn rate"), ("anything", ""), ("anything", " - "), ("loss", "los")] {
+        for (question, phrase) in [
+            ("churned rates", "churn"),
+            ("rate of churn", "churn rate"),
+            ("anything", ""),
+            ("anything", " - "),
+            ("loss", "los"),
+        ] {
             assert!(!says(question, phrase), "{question}: {phrase}");
         }
     }

@@ -128,7 +128,13 @@ mod tests {
     }
 
     fn calls() -> Calls {
-        Calls { index: "i()".into(), schemas: "s()".into(), options: "o()".into(), curated: "c()".into(), validate: "v()".into() }
+        Calls {
+            index: "i()".into(),
+            schemas: "s()".into(),
+            options: "o()".into(),
+            curated: "c()".into(),
+            validate: "v()".into(),
+        }
     }
 
     fn status(observed: Observed) -> Status {

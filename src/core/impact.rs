@@ -28,7 +28,9 @@ pub fn reasons(reader: &Reader, diff: &Diff, now: &Names) -> Vec<String> {
     for table in diff.tables_dropped.iter().filter(|table| reader.reads.tables.contains_key(table)) {
         reasons.insert(format!("reads dropped table {table}"));
     }
-    let reads = |table: &TableName, column: &str| reader.reads.tables.get(table).is_some_and(|columns| columns.contains(column));
+    let reads = |table: &TableName, column: &str| {
+        reader.reads.tables.get(table).is_some_and(|columns| columns.contains(column))
+    };
     for (table, column) in diff.columns_dropped.iter().filter(|(table, column)| reads(table, &column.name)) {
         reasons.insert(format!("reads dropped column {}", column_key(table, &column.name)));
     }
@@ -45,7 +47,10 @@ pub fn reasons(reader: &Reader, diff: &Diff, now: &Names) -> Vec<String> {
         // A name of an outer query that an inner table has now, too.
         if let Some(new) = reads::captured(reader.reads, &found.named) {
             let known = |column: &TableName| reader.reads.tables.contains_key(column);
-            let new = Reads { tables: new.tables.into_iter().filter(|(table, _)| known(table)).collect(), ..Reads::default() };
+            let new = Reads {
+                tables: new.tables.into_iter().filter(|(table, _)| known(table)).collect(),
+                ..Reads::default()
+            };
             reasons.extend(new.columns().into_iter().map(|column| format!("may read {column}")));
         }
     }

@@ -14,10 +14,7 @@ pub fn connect(chosen: &[usize], neighbours: &[Vec<usize>]) -> Vec<usize> {
     let mut between = Vec::new();
     loop {
         let groups = groups(&sent, neighbours);
-        let shortest = sent
-            .iter()
-            .filter_map(|from| path(*from, &sent, &groups, neighbours))
-            .min_by_key(Vec::len);
+        let shortest = sent.iter().filter_map(|from| path(*from, &sent, &groups, neighbours)).min_by_key(Vec::len);
         let Some(path) = shortest else { return between };
         for table in path {
             if !sent.contains(&table) {
@@ -45,12 +42,7 @@ fn groups(sent: &[usize], neighbours: &[Vec<usize>]) -> Vec<Option<usize>> {
 }
 
 /// The shortest path from a table to one of another group, by breadth-first search.
-fn path(
-    from: usize,
-    sent: &[usize],
-    groups: &[Option<usize>],
-    neighbours: &[Vec<usize>],
-) -> Option<Vec<usize>> {
+fn path(from: usize, sent: &[usize], groups: &[Option<usize>], neighbours: &[Vec<usize>]) -> Option<Vec<usize>> {
     let mut before: Vec<Option<usize>> = vec![None; neighbours.len()];
     let mut hops = vec![usize::MAX; neighbours.len()];
     hops[from] = 0;

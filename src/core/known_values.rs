@@ -11,8 +11,7 @@ const MOST: usize = 200;
 /// the list in its order. The column of a domain's constraint is `value`. An expression of any other form
 /// gives nothing.
 pub fn listed(expression: &str) -> Vec<(String, Vec<String>)> {
-    let Ok(mut parser) = Parser::new(&PostgreSqlDialect {}).with_recursion_limit(100).try_with_sql(expression)
-    else {
+    let Ok(mut parser) = Parser::new(&PostgreSqlDialect {}).with_recursion_limit(100).try_with_sql(expression) else {
         return Vec::new();
     };
     let mut found = Vec::new();
@@ -49,9 +48,7 @@ fn list(expression: &Expr) -> Option<(String, Vec<String>)> {
             values.extend(more);
             (name == other).then_some((name, values))
         }
-        Expr::BinaryOp { left, op: BinaryOperator::Eq, right } => {
-            Some((column_name(left)?, vec![literal(right)?]))
-        }
+        Expr::BinaryOp { left, op: BinaryOperator::Eq, right } => Some((column_name(left)?, vec![literal(right)?])),
         Expr::AnyOp { left, compare_op: BinaryOperator::Eq, right, .. } => {
             let Expr::Array(array) = bare(right) else { return None };
             Some((column_name(left)?, array.elem.iter().map(literal).collect::<Option<_>>()?))
@@ -74,10 +71,8 @@ fn column_name(expression: &Expr) -> Option<String> {
     match expression {
         Expr::Nested(inner) => column_name(inner),
         Expr::Cast { expr: inner, data_type, .. } => {
-            let to_text = matches!(
-                data_type,
-                DataType::Text | DataType::Varchar(None) | DataType::CharacterVarying(None)
-            );
+            let to_text =
+                matches!(data_type, DataType::Text | DataType::Varchar(None) | DataType::CharacterVarying(None));
             if to_text { column_name(inner) } else { None }
         }
         Expr::Identifier(name) if name.quote_style.is_none() => Some(name.value.to_lowercase()),

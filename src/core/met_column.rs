@@ -6,8 +6,8 @@ use crate::reads::{Names, Reads};
 use crate::statement::folded;
 use crate::words::split_identifier;
 use sqlparser::ast::{
-    BinaryOperator, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, ObjectName, Query, TableFactor,
-    Value, Visit, Visitor,
+    BinaryOperator, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, ObjectName,
+    Query, TableFactor, Value, Visit, Visitor,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -78,7 +78,13 @@ impl<'a> RowSources<'a> {
         let column = folded(last);
         let tables: Vec<&TableName> = match before.last() {
             Some(source) => self.aliases.get(&folded(source))?.iter().collect(),
-            None => self.reads?.tables.iter().filter(|(_, columns)| columns.contains(&column)).map(|(table, _)| table).collect(),
+            None => self
+                .reads?
+                .tables
+                .iter()
+                .filter(|(_, columns)| columns.contains(&column))
+                .map(|(table, _)| table)
+                .collect(),
         };
         let mut types = tables.into_iter().filter_map(|table| {
             let columns = &self.names.table(table)?.contract.columns;
@@ -104,15 +110,18 @@ impl<'a> RowSources<'a> {
             | Expr::Ceil { expr: inner, .. }
             | Expr::Floor { expr: inner, .. }
             | Expr::AtTimeZone { timestamp: inner, .. } => self.met(inner),
-            Expr::Trim { expr: inner, .. } | Expr::Substring { expr: inner, .. } | Expr::Overlay { expr: inner, .. } => {
-                self.met(inner).map(|met| met.of(ParamType::String))
-            }
+            Expr::Trim { expr: inner, .. }
+            | Expr::Substring { expr: inner, .. }
+            | Expr::Overlay { expr: inner, .. } => self.met(inner).map(|met| met.of(ParamType::String)),
             Expr::Cast { expr: inner, data_type, .. } => self.met(inner).map(|met| met.of(cast_type(data_type))),
             Expr::Extract { field, expr: inner, .. } => self.met(inner).map(|met| part(met, Some(&field.to_string()))),
             Expr::CompoundFieldAccess { root, .. } => self.met(root).map(|met| met.of(ParamType::String)),
             Expr::Function(function) => self.function(function),
             Expr::BinaryOp { left, op, right } => match op {
-                BinaryOperator::Arrow | BinaryOperator::LongArrow | BinaryOperator::HashArrow | BinaryOperator::HashLongArrow => {
+                BinaryOperator::Arrow
+                | BinaryOperator::LongArrow
+                | BinaryOperator::HashArrow
+                | BinaryOperator::HashLongArrow => {
                     let met = self.met(left)?.of(ParamType::String);
                     let key = text_of(right).and_then(snake_case);
                     Some(Met { column: format!("{} {right}", met.column), name: key.or(met.name), ..met })
@@ -132,19 +141,27 @@ impl<'a> RowSources<'a> {
         Some(match name.as_str() {
             "count" => {
                 let name = first.as_ref().and_then(|met| met.name.as_ref()).map(|name| format!("count_{name}"));
-                Met { name: Some(name.unwrap_or_else(|| "count".into())), column: "count".into(), param_type: Some(ParamType::Int) }
+                Met {
+                    name: Some(name.unwrap_or_else(|| "count".into())),
+                    column: "count".into(),
+                    param_type: Some(ParamType::Int),
+                }
             }
             "sum" | "avg" | "min" | "max" => {
                 let met = first?;
                 let param_type = if name == "avg" { Some(ParamType::Float) } else { met.param_type };
-                Met { name: met.name.map(|column| format!("{name}_{column}")), column: format!("{name} {}", met.column), param_type }
+                Met {
+                    name: met.name.map(|column| format!("{name}_{column}")),
+                    column: format!("{name} {}", met.column),
+                    param_type,
+                }
             }
             "date_part" | "extract" => part(self.met(args.get(1)?)?, args.first().and_then(|field| text_of(field))),
             "date_trunc" => self.met(args.get(1)?)?.of(ParamType::Date),
             "date" | "to_date" | "to_timestamp" => first?.of(ParamType::Date),
             "length" | "char_length" | "octet_length" | "cardinality" | "array_length" => first?.of(ParamType::Int),
-            "lower" | "upper" | "initcap" | "btrim" | "ltrim" | "rtrim" | "unaccent" | "to_char" | "left" | "right" | "replace"
-            | "concat" | "md5" => first?.of(ParamType::String),
+            "lower" | "upper" | "initcap" | "btrim" | "ltrim" | "rtrim" | "unaccent" | "to_char" | "left" | "right"
+            | "replace" | "concat" | "md5" => first?.of(ParamType::String),
             "coalesce" | "nullif" | "greatest" | "least" | "abs" | "round" | "trunc" | "ceil" | "floor" => first?,
             _ => Met { param_type: None, ..first? },
         })
@@ -212,7 +229,9 @@ fn type_of(data_type: &str) -> ParamType {
     match name {
         _ if data_type.ends_with(']') => ParamType::String,
         "smallint" | "integer" | "bigint" | "int" | "int2" | "int4" | "int8" => ParamType::Int,
-        "numeric" | "real" | "double precision" | "money" | "decimal" | "float" | "float4" | "float8" => ParamType::Float,
+        "numeric" | "real" | "double precision" | "money" | "decimal" | "float" | "float4" | "float8" => {
+            ParamType::Float
+        }
         "date" | "timestamptz" => ParamType::Date,
         _ if name == "timestamp" || name.starts_with("timestamp ") => ParamType::Date,
         _ => ParamType::String,
@@ -276,7 +295,9 @@ impl Visitor for Constant {
 
     fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
         let counts = |function: &Function| match &function.args {
-            FunctionArguments::List(list) => list.args.iter().any(|arg| matches!(arg, FunctionArg::Unnamed(FunctionArgExpr::Wildcard))),
+            FunctionArguments::List(list) => {
+                list.args.iter().any(|arg| matches!(arg, FunctionArg::Unnamed(FunctionArgExpr::Wildcard)))
+            }
             _ => false,
         };
         match expr {

@@ -16,9 +16,10 @@ const TOKENS: std::ops::RangeInclusive<usize> = 3..=500;
 const DATES: [&str; 3] = ["date", "timestamp", "timestamptz"];
 /// Other types that may stand before a constant.
 const TYPES: &[&str] = &[
-    "bigint", "bit", "bool", "boolean", "box", "bytea", "cidr", "circle", "decimal", "float", "float4", "float8", "inet", "int", "int2",
-    "int4", "int8", "integer", "interval", "json", "jsonb", "jsonpath", "macaddr", "money", "numeric", "point", "polygon", "real",
-    "smallint", "text", "time", "timetz", "tsquery", "tsvector", "uuid", "varchar", "xml",
+    "bigint", "bit", "bool", "boolean", "box", "bytea", "cidr", "circle", "decimal", "float", "float4", "float8",
+    "inet", "int", "int2", "int4", "int8", "integer", "interval", "json", "jsonb", "jsonpath", "macaddr", "money",
+    "numeric", "point", "polygon", "real", "smallint", "text", "time", "timetz", "tsquery", "tsvector", "uuid",
+    "varchar", "xml",
 ];
 
 /// One statement, on one line and without comments; `:p1` stands where `$1` did.
@@ -118,7 +119,8 @@ impl MinedText {
     fn placeholder(&mut self, name: &str, space: bool) {
         if let Some(value) = self.values.get(name).cloned() {
             let text = value.starts_with('\'');
-            let token = if text { Token::SingleQuotedString(value.clone()) } else { Token::Number(value.clone(), false) };
+            let token =
+                if text { Token::SingleQuotedString(value.clone()) } else { Token::Number(value.clone(), false) };
             return self.push(token, &value, space, false);
         }
         let text = format!(":{name}");
@@ -183,7 +185,12 @@ fn significant(text: &str, tokens: Vec<TokenWithSpan>) -> Vec<Read<'_>> {
         let start = byte(span.start);
         let gap = text.get(end..start).unwrap_or_default();
         end = byte(span.end);
-        read.push(Read { token, text: text.get(start..end).unwrap_or_default(), space: !gap.is_empty(), line_break: gap.contains('\n') });
+        read.push(Read {
+            token,
+            text: text.get(start..end).unwrap_or_default(),
+            space: !gap.is_empty(),
+            line_break: gap.contains('\n'),
+        });
     }
     read
 }
@@ -263,8 +270,10 @@ mod tests {
 
     #[test]
     fn known_values_stand_again() {
-        let values = [("p1", "'year'"), ("p2", "'x y'"), ("p3", "5")].map(|(name, value)| (name.to_owned(), value.to_owned()));
-        let read = MinedText::read("SELECT Extract($1 from a), extract($2 FROM b), c=$3 AND d=$4", values.into()).unwrap();
+        let values =
+            [("p1", "'year'"), ("p2", "'x y'"), ("p3", "5")].map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let read =
+            MinedText::read("SELECT Extract($1 from a), extract($2 FROM b), c=$3 AND d=$4", values.into()).unwrap();
         assert_eq!(read.sql, "SELECT Extract(year from a), date_part('x y', b), c=5 AND d=:p4");
         assert_eq!(read.placeholders, 1);
     }
@@ -272,7 +281,9 @@ mod tests {
     #[test]
     fn what_is_not_looked_at() {
         let long = format!("SELECT {}1", "1,".repeat(250));
-        for text in ["", "SELECT", "SELECT 1; -- c", "SELECT 'open", "SELECT \0 1", "SELECT $x$", "SELECT a, $b FROM t", &long] {
+        for text in
+            ["", "SELECT", "SELECT 1; -- c", "SELECT 'open", "SELECT \0 1", "SELECT $x$", "SELECT a, $b FROM t", &long]
+        {
             assert_eq!(sql(text), None, "{text}");
         }
         assert!(sql(&long.replacen("1,", "", 2)).is_some());
@@ -282,7 +293,8 @@ mod tests {
 
     #[test]
     fn literals_have_their_bytes() {
-        let text = MinedText::read("SELECT a = -5, timestamp without time zone 'x', date 'y'", BTreeMap::new()).unwrap();
+        let text =
+            MinedText::read("SELECT a = -5, timestamp without time zone 'x', date 'y'", BTreeMap::new()).unwrap();
         let found = |needle, signed, typed| {
             let start = text.sql.find(needle).unwrap();
             text.literal(start, signed, typed).map(|bytes| &text.sql[bytes])

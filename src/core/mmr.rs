@@ -90,10 +90,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn pool<'a>(items: &'a [(&'a str, f64, Vec<f32>)]) -> Vec<Candidate<'a>> {
-        items
-            .iter()
-            .map(|(id, similarity, vector)| Candidate { id, similarity: *similarity, vector })
-            .collect()
+        items.iter().map(|(id, similarity, vector)| Candidate { id, similarity: *similarity, vector }).collect()
     }
 
     fn ids(pool: &[Candidate], picks: &[Pick]) -> Vec<String> {
@@ -102,8 +99,7 @@ mod tests {
 
     #[test]
     fn trades_similarity_for_novelty() {
-        let items =
-            [("a", 0.9, vec![1.0, 0.0]), ("b", 0.89, vec![1.0, 0.01]), ("c", 0.5, vec![0.0, 1.0])];
+        let items = [("a", 0.9, vec![1.0, 0.0]), ("b", 0.89, vec![1.0, 0.01]), ("c", 0.5, vec![0.0, 1.0])];
         let pool = pool(&items);
         let picks = select(&pool, 2, 0.5, &mut || ());
         assert_eq!(ids(&pool, &picks), ["a", "c"]);

@@ -126,10 +126,7 @@ pub fn means_table(text: &str, table: &TableName) -> bool {
 
 /// The one table among `known` that a caller means by `text`, which may be a bare name where only one
 /// table has it.
-pub fn find_table_or_bare<'a>(
-    text: &str,
-    known: impl Iterator<Item = &'a TableName> + Clone,
-) -> Option<&'a TableName> {
+pub fn find_table_or_bare<'a>(text: &str, known: impl Iterator<Item = &'a TableName> + Clone) -> Option<&'a TableName> {
     find_table(text, known.clone()).or_else(|| {
         let mut meant = known.filter(|table| means_table(text, table));
         meant.next().filter(|_| meant.next().is_none())
@@ -138,10 +135,7 @@ pub fn find_table_or_bare<'a>(
 
 /// The one table among `known` that a caller means by `text`: its relation key to the letter, else
 /// the name that SQL would read in it, else the bare `schema.table` without quotes.
-pub fn find_table<'a>(
-    text: &str,
-    known: impl Iterator<Item = &'a TableName> + Clone,
-) -> Option<&'a TableName> {
+pub fn find_table<'a>(text: &str, known: impl Iterator<Item = &'a TableName> + Clone) -> Option<&'a TableName> {
     known.clone().find(|table| table.to_string() == text).or_else(|| {
         let read = parse_identifiers(text);
         known
@@ -185,14 +179,10 @@ mod tests {
 
     #[test]
     fn reads_what_it_writes() {
-        for (schema, name) in
-            [("s", "t"), ("S", "T"), ("a.b", "c\"d"), ("🦀", "x y"), ("order", " lead"), ("a", "\"")]
+        for (schema, name) in [("s", "t"), ("S", "T"), ("a.b", "c\"d"), ("🦀", "x y"), ("order", " lead"), ("a", "\"")]
         {
             let table = TableName::new(schema, name);
-            assert_eq!(
-                parse_identifiers(&table.to_string()),
-                Some(vec![schema.to_owned(), name.to_owned()])
-            );
+            assert_eq!(parse_identifiers(&table.to_string()), Some(vec![schema.to_owned(), name.to_owned()]));
         }
     }
 

@@ -100,7 +100,9 @@ fn collect<'e>(expr: &'e Expr, cast: Option<ParamType>, (head, joined): (bool, b
 fn argument(function: &Function) -> Option<(&Expr, Option<ParamType>)> {
     let args = arguments(function);
     match (function_name(function)?.as_str(), args.as_slice()) {
-        ("lower" | "upper" | "initcap" | "btrim" | "ltrim" | "rtrim" | "unaccent", [only]) => Some((only, Some(ParamType::String))),
+        ("lower" | "upper" | "initcap" | "btrim" | "ltrim" | "rtrim" | "unaccent", [only]) => {
+            Some((only, Some(ParamType::String)))
+        }
         ("abs" | "date", [only]) => Some((only, None)),
         ("date_trunc", [_, date]) => Some((date, None)),
         ("to_date" | "to_timestamp" | "to_number", [text, _]) => Some((text, Some(ParamType::String))),

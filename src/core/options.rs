@@ -116,10 +116,9 @@ fn texts(object: &Map<String, Value>, key: &str) -> Result<Vec<String>, OptionsE
     let wanted = "an array of texts";
     match object.get(key) {
         None => Ok(Vec::new()),
-        Some(Value::Array(items)) => items
-            .iter()
-            .map(|item| item.as_str().map(str::to_owned).ok_or_else(|| wrong(key, wanted, item)))
-            .collect(),
+        Some(Value::Array(items)) => {
+            items.iter().map(|item| item.as_str().map(str::to_owned).ok_or_else(|| wrong(key, wanted, item))).collect()
+        }
         Some(other) => Err(wrong(key, wanted, other)),
     }
 }
@@ -189,10 +188,7 @@ mod tests {
             (json!({"sample_values": "on"}), "option \"sample_values\" must be true or false, not \"on\""),
             (json!({"pii": ["a"]}), "option \"pii\" must be an object of true and false by columns, not [\"a\"]"),
             (json!({"pii": {"a.b.c": 1}}), "option \"pii\" must be an object of true and false by columns, not 1"),
-            (
-                json!({"max_profile_rows": -1}),
-                "option \"max_profile_rows\" must be a whole number from 0 on, not -1",
-            ),
+            (json!({"max_profile_rows": -1}), "option \"max_profile_rows\" must be a whole number from 0 on, not -1"),
         ] {
             assert_eq!(error(value).to_string(), message);
         }

@@ -67,9 +67,11 @@ pub fn figure(expr: &Expr) -> Figure {
         Expr::BinaryOp { op: BinaryOperator::Overlaps, .. } => named("overlaps"),
         Expr::Value(value) => match &value.value {
             Value::Boolean(_) => Figure::Typed("bool".to_owned()),
-            Value::Number(..) | Value::SingleQuotedString(_) | Value::EscapedStringLiteral(_) | Value::DollarQuotedString(_) | Value::Null => {
-                Figure::Unnamed
-            }
+            Value::Number(..)
+            | Value::SingleQuotedString(_)
+            | Value::EscapedStringLiteral(_)
+            | Value::DollarQuotedString(_)
+            | Value::Null => Figure::Unnamed,
             _ => Figure::Unsure,
         },
         Expr::BinaryOp { .. }

@@ -123,12 +123,16 @@ impl Param {
             problems.push(format!("min {} is greater than max {}", shown(min), shown(max)));
         }
         let bounds = Param { min: self.min.clone(), max: self.max.clone(), ..Param::new(self.param_type) };
-        problems.extend(self.choices.iter().filter_map(|choice| {
-            bounds.check(choice).err().map(|problem| format!("an element of choices {problem}"))
-        }));
+        problems.extend(
+            self.choices.iter().filter_map(|choice| {
+                bounds.check(choice).err().map(|problem| format!("an element of choices {problem}"))
+            }),
+        );
         problems.extend(repeated(&self.choices).map(|choice| format!("choices name {} twice", shown(choice))));
         for (name, value) in [("default", &self.default), ("example", &self.example)] {
-            problems.extend(value.iter().filter_map(|value| self.check(value).err()).map(|problem| format!("{name} {problem}")));
+            problems.extend(
+                value.iter().filter_map(|value| self.check(value).err()).map(|problem| format!("{name} {problem}")),
+            );
         }
         problems
     }
@@ -214,7 +218,9 @@ pub fn is_date(text: &str) -> bool {
     let bytes = text.as_bytes();
     let digits = |from: usize, to: usize| -> Option<u32> {
         let part = bytes.get(from..to)?;
-        part.iter().all(u8::is_ascii_digit).then(|| part.iter().fold(0, |number, digit| number * 10 + u32::from(digit - b'0')))
+        part.iter()
+            .all(u8::is_ascii_digit)
+            .then(|| part.iter().fold(0, |number, digit| number * 10 + u32::from(digit - b'0')))
     };
     if bytes.len() != 10 || bytes[4] != b'-' || bytes[7] != b'-' {
         return false;
@@ -250,13 +256,16 @@ mod tests {
             assert!(year.check(&wrong).is_err(), "{wrong}");
         }
         let share = param(json!({"type": "float", "max": 1}));
-        assert!(share.check(&json!(1)).is_ok() && share.check(&json!(-0.5)).is_ok() && share.check(&json!(1.01)).is_err());
+        assert!(
+            share.check(&json!(1)).is_ok() && share.check(&json!(-0.5)).is_ok() && share.check(&json!(1.01)).is_err()
+        );
         let state = param(json!({"type": "string", "choices": ["open", "closed"]}));
         assert_eq!(state.check(&json!("gone")).unwrap_err(), "must be one of \"open\", \"closed\", not \"gone\"");
         assert!(param(json!({"type": "string"})).check(&json!("a\0b")).is_err());
         let day = param(json!({"type": "date", "min": "2012-02-29"}));
         assert!(day.check(&json!("2012-02-29")).is_ok() && day.check(&json!("2012-02-28")).is_err());
-        for wrong in ["2011-02-29", "2012-13-01", "2012-1-01", "12-01-2012", "2012-01-01'", "0000-01-01", "２012-01-0"] {
+        for wrong in ["2011-02-29", "2012-13-01", "2012-1-01", "12-01-2012", "2012-01-01'", "0000-01-01", "２012-01-0"]
+        {
             assert!(day.check(&json!(wrong)).is_err(), "{wrong}");
         }
     }
@@ -265,7 +274,10 @@ mod tests {
     fn a_param_must_agree_with_itself() {
         let problems = |value: Value| param(value).problems();
         assert!(problems(json!({"type": "int", "choices": [9007199254740992_i64, 9007199254740993_i64]})).is_empty());
-        assert!(problems(json!({"type": "int", "default": 10, "min": 1, "max": 100, "choices": [5, 10], "example": 5})).is_empty());
+        assert!(
+            problems(json!({"type": "int", "default": 10, "min": 1, "max": 100, "choices": [5, 10], "example": 5}))
+                .is_empty()
+        );
         for (value, problem) in [
             (json!({"type": "int", "default": "10"}), "default must be a whole number, not \"10\""),
             (json!({"type": "int", "default": 0, "min": 1}), "default must be at least 1, not 0"),

@@ -179,9 +179,8 @@ fn is_about(words: &[&str]) -> bool {
 
 fn names_somebody(words: &[&str]) -> bool {
     NAMED.iter().filter_map(|line| line.split_once(" = ")).any(|(names, people)| {
-        let both = |(a, b): (&str, &str)| {
-            (listed(names, a) && listed(people, b)) || (listed(names, b) && listed(people, a))
-        };
+        let both =
+            |(a, b): (&str, &str)| (listed(names, a) && listed(people, b)) || (listed(names, b) && listed(people, a));
         let compound = |word: &&str| word.char_indices().any(|(at, _)| both(word.split_at(at)));
         words.windows(2).any(|pair| both((pair[0], pair[1]))) || words.iter().any(compound)
     })

@@ -28,7 +28,8 @@ pub fn tokens(sql: &str) -> Result<Tokens, String> {
     if sql.matches("/*").count() > COMMENTS {
         return Err(format!("it has more than {COMMENTS} comments"));
     }
-    let found = Tokenizer::new(&PostgreSqlDialect {}, sql).tokenize_with_location().map_err(|error| error.to_string())?;
+    let found =
+        Tokenizer::new(&PostgreSqlDialect {}, sql).tokenize_with_location().map_err(|error| error.to_string())?;
     let places = Places::of(sql);
     if let Some((line, what)) = differs(sql, &found, &places) {
         return Err(format!("line {line}: {what}"));
@@ -63,7 +64,12 @@ pub fn tokens(sql: &str) -> Result<Tokens, String> {
 
 /// The SQL with each placeholder replaced by what `replacement` makes of its name, and `inserts` put at their
 /// bytes.
-pub fn replace(sql: &str, placeholders: &[Placeholder], inserts: &[(usize, String)], replacement: impl Fn(&str) -> String) -> String {
+pub fn replace(
+    sql: &str,
+    placeholders: &[Placeholder],
+    inserts: &[(usize, String)],
+    replacement: impl Fn(&str) -> String,
+) -> String {
     let mut edits: Vec<(usize, usize, String)> = placeholders
         .iter()
         .map(|placeholder| (placeholder.start, placeholder.end, replacement(&placeholder.name)))
@@ -92,7 +98,8 @@ fn differs(sql: &str, tokens: &[TokenWithSpan], places: &Places) -> Option<(u64,
     for (at, token) in tokens.iter().enumerate() {
         let text = sql.get(places.byte(token.span.start)..places.byte(token.span.end)).unwrap_or_default();
         let next = tokens.get(at + 1);
-        let strange_space = || text.chars().any(|c| c.is_whitespace() && !matches!(c, ' ' | '\t' | '\n' | '\r' | '\u{c}'));
+        let strange_space =
+            || text.chars().any(|c| c.is_whitespace() && !matches!(c, ' ' | '\t' | '\n' | '\r' | '\u{c}'));
         let what = match &token.token {
             Token::Whitespace(Whitespace::SingleLineComment { .. } | Whitespace::MultiLineComment(_)) => None,
             Token::Whitespace(_) => strange_space().then_some("it has a white space that Postgres does not know"),
@@ -108,7 +115,8 @@ fn differs(sql: &str, tokens: &[TokenWithSpan], places: &Places) -> Option<(u64,
                 let plain = next.is_some_and(|next| !is_text(&next.token));
                 let end = places.byte(token.span.end) + usize::from(plain);
                 let text = sql.get(places.byte(token.span.start)..end).unwrap_or(text);
-                (text.contains("/*") || text.contains("--")).then_some("a comment begins within an operator: put a space before it")
+                (text.contains("/*") || text.contains("--"))
+                    .then_some("a comment begins within an operator: put a space before it")
             }
         };
         if let Some(what) = what {
@@ -134,7 +142,8 @@ fn is_string(token: &Token) -> bool {
 
 /// Whether a token begins with a character of its own that ends an operator.
 fn is_text(token: &Token) -> bool {
-    let comment = matches!(token, Token::Whitespace(Whitespace::SingleLineComment { .. } | Whitespace::MultiLineComment(_)));
+    let comment =
+        matches!(token, Token::Whitespace(Whitespace::SingleLineComment { .. } | Whitespace::MultiLineComment(_)));
     comment || is_string(token)
 }
 
@@ -266,7 +275,12 @@ mod tests {
         ] {
             assert!(tokens(sql).is_err(), "{sql}");
         }
-        for sql in ["SELECT a/* c */+ b -- d", "SELECT u & \"d\"", "SELECT a - -1, U&'\\0061', '/*', \"--\", 'a'||'b'", "SELECT a */* c */ b"] {
+        for sql in [
+            "SELECT a/* c */+ b -- d",
+            "SELECT u & \"d\"",
+            "SELECT a - -1, U&'\\0061', '/*', \"--\", 'a'||'b'",
+            "SELECT a */* c */ b",
+        ] {
             assert!(tokens(sql).is_ok(), "{sql}: {:?}", tokens(sql).err());
         }
     }

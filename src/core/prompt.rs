@@ -115,7 +115,8 @@ mod tests {
 
     #[test]
     fn terms_and_metrics_are_lines_of_their_own() {
-        let line = term(&json!({"id": "x", "term": "churn", "definition": "who left", "synonyms": [], "tables": ["s.t"]}));
+        let line =
+            term(&json!({"id": "x", "term": "churn", "definition": "who left", "synonyms": [], "tables": ["s.t"]}));
         assert_eq!(line, r#"{"term":"churn","definition":"who left","tables":["s.t"]}"#);
         let line = metric(&json!({"id": "x", "name": "revenue", "expression": "sum({x})", "table": "s.t"}));
         assert_eq!(line, r#"{"metric":"revenue","expression":"sum({x})","table":"s.t"}"#);
@@ -135,7 +136,10 @@ mod tests {
         let text = render(shown.collect());
         let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         assert_eq!(lines[0]["table"], "shop.orders");
-        assert_eq!(lines[0]["columns"][2], json!({"name": "state", "type": "shop.state", "sample_values": ["open", "closed"]}));
+        assert_eq!(
+            lines[0]["columns"][2],
+            json!({"name": "state", "type": "shop.state", "sample_values": ["open", "closed"]})
+        );
         assert_eq!(lines[0]["columns"][0], json!({"name": "id", "type": "integer"}), "a key has no range");
         assert_eq!(lines[0]["rows"], 7);
         assert_eq!(lines[1]["table"], "shop.customers");

@@ -16,7 +16,8 @@ const RANKING: [&str; 8] = ["top", "first", "best", "last", "bottom", "highest",
 
 /// Words that stand before a year as before any number: alone they do not say which it is.
 const PREPOSITIONS: [&str; 17] = [
-    "in", "since", "of", "from", "to", "until", "till", "for", "by", "at", "on", "before", "after", "during", "through", "between", "and",
+    "in", "since", "of", "from", "to", "until", "till", "for", "by", "at", "on", "before", "after", "during",
+    "through", "between", "and",
 ];
 
 /// Where a proposed value comes from.
@@ -93,7 +94,8 @@ impl<'a> Reading<'a> {
             let Err(name) = piece else { continue };
             named.entry(*name).or_insert(at);
             let Ok(found) = self.wanted.binary_search_by(|wanted| wanted.name.cmp(name)) else { continue };
-            let text = |at: Option<usize>| at.and_then(|at| pieces.get(at)).and_then(|piece| piece.ok()).unwrap_or_default();
+            let text =
+                |at: Option<usize>| at.and_then(|at| pieces.get(at)).and_then(|piece| piece.ok()).unwrap_or_default();
             let (before, after) = (words(text(at.checked_sub(1))).last(), words(text(Some(at + 1))).next());
             let wanted = &mut self.wanted[found];
             for (place, word) in [(&mut wanted.before, before), (&mut wanted.after, after)] {
@@ -120,9 +122,13 @@ impl<'a> Reading<'a> {
 
     /// What is left of a kind, in the order of the phrasing that names most of it.
     fn left(&self, kind: Kind) -> Vec<usize> {
-        let mut left: Vec<usize> = (0..self.wanted.len()).filter(|which| self.wanted[*which].found.is_none() && self.wanted[*which].kind == kind).collect();
+        let mut left: Vec<usize> = (0..self.wanted.len())
+            .filter(|which| self.wanted[*which].found.is_none() && self.wanted[*which].kind == kind)
+            .collect();
         if left.len() > 1 {
-            let count = |named: &&HashMap<&str, usize>| left.iter().filter(|which| named.contains_key(self.wanted[**which].name)).count();
+            let count = |named: &&HashMap<&str, usize>| {
+                left.iter().filter(|which| named.contains_key(self.wanted[**which].name)).count()
+            };
             // The first of those that name as many.
             if let Some(named) = self.named.iter().rev().max_by_key(count) {
                 left.sort_by_key(|which| named.get(self.wanted[*which].name).copied().unwrap_or(usize::MAX));
@@ -135,7 +141,8 @@ impl<'a> Reading<'a> {
     fn in_order(&mut self, kind: Kind, may: impl Fn(&Param, usize) -> bool) {
         for which in self.left(kind) {
             let wanted = &self.wanted[which];
-            let words = self.question.words.iter().enumerate().filter(|(at, _)| !self.used[*at] && may(wanted.param, *at));
+            let words =
+                self.question.words.iter().enumerate().filter(|(at, _)| !self.used[*at] && may(wanted.param, *at));
             let found = words.map(|(at, word)| (at, wanted.value(word))).find_map(|(at, value)| Some((at, value?)));
             if let Some((at, value)) = found {
                 self.take(which, at..at + 1, value);
@@ -175,7 +182,9 @@ impl<'a> Reading<'a> {
     /// Whether it would be a year to who asks, where the query has one.
     fn may_be_a_year(&self, at: usize) -> bool {
         let word = &self.question.words[at];
-        word.has_four_digits() && ("1900"..="2100").contains(&word.raw) && self.wanted.iter().any(|wanted| wanted.kind == Kind::Year)
+        word.has_four_digits()
+            && ("1900"..="2100").contains(&word.raw)
+            && self.wanted.iter().any(|wanted| wanted.kind == Kind::Year)
     }
 
     /// Four digits; better such as do not stand where another number is wanted.
@@ -185,7 +194,8 @@ impl<'a> Reading<'a> {
         }
         let others = self.left(Kind::Number);
         let elsewhere = |at: usize| {
-            let wants = |wanted: &Wanted| self.fit(wanted, at).is_some() && wanted.value(&self.question.words[at]).is_some();
+            let wants =
+                |wanted: &Wanted| self.fit(wanted, at).is_some() && wanted.value(&self.question.words[at]).is_some();
             others.iter().any(|which| wants(&self.wanted[*which]))
         };
         let elsewhere: Vec<bool> = (0..self.used.len()).map(elsewhere).collect();
@@ -232,9 +242,16 @@ mod tests {
             ("in 2013, the best 3 customers", json!(3), json!(2013)),
             ("first 5 of 2010", json!(5), json!(2010)),
         ] {
-            assert_eq!(proposed(&top(), question), [("n".into(), n, "question"), ("year".into(), year, "question")], "{question}");
+            assert_eq!(
+                proposed(&top(), question),
+                [("n".into(), n, "question"), ("year".into(), year, "question")],
+                "{question}"
+            );
         }
-        assert_eq!(proposed(&top(), "top 700 customers in 1999"), [("n".into(), json!(10), "default"), ("year".into(), json!(null), "missing")]);
+        assert_eq!(
+            proposed(&top(), "top 700 customers in 1999"),
+            [("n".into(), json!(10), "default"), ("year".into(), json!(null), "missing")]
+        );
         assert_eq!(proposed(&top(), "customers of 2011")[1].1, 2011);
     }
 
@@ -248,12 +265,15 @@ mod tests {
             &["{who} of {country} since {since} above {share} percent"],
         );
         let found = proposed(&query, "orders of \"O'Neill & Co\" from the united kingdom since 2012-02-29, above 2.5");
-        assert_eq!(found, [
-            ("country".into(), json!("United Kingdom"), "question"),
-            ("share".into(), json!(2.5), "question"),
-            ("since".into(), json!("2012-02-29"), "question"),
-            ("who".into(), json!("O'Neill & Co"), "question"),
-        ]);
+        assert_eq!(
+            found,
+            [
+                ("country".into(), json!("United Kingdom"), "question"),
+                ("share".into(), json!(2.5), "question"),
+                ("since".into(), json!("2012-02-29"), "question"),
+                ("who".into(), json!("O'Neill & Co"), "question"),
+            ]
+        );
         let found = proposed(&query, "don't know 2012-02-30 'n'");
         assert_eq!(found[2], ("since".into(), json!(null), "missing"));
         assert_eq!(found[3].1, "n");
@@ -262,8 +282,12 @@ mod tests {
 
     #[test]
     fn two_of_a_kind_are_taken_in_turn() {
-        let query = query(json!({"from_year": {"type": "int"}, "to_year": {"type": "int"}}), &["{from_year} {to_year}"]);
-        assert_eq!(proposed(&query, "between 2010 and 2012").into_iter().map(|(_, value, _)| value).collect::<Vec<_>>(), [json!(2010), json!(2012)]);
+        let query =
+            query(json!({"from_year": {"type": "int"}, "to_year": {"type": "int"}}), &["{from_year} {to_year}"]);
+        assert_eq!(
+            proposed(&query, "between 2010 and 2012").into_iter().map(|(_, value, _)| value).collect::<Vec<_>>(),
+            [json!(2010), json!(2012)]
+        );
     }
 
     fn values(query: &VerifiedQuery, question: &str) -> Vec<Value> {
@@ -272,7 +296,10 @@ mod tests {
 
     #[test]
     fn a_number_of_four_digits_is_one_where_a_phrasing_has_it() {
-        let orders = query(json!({"days": {"type": "int", "default": 1}, "amt": {"type": "float", "default": 0}}), &["orders within {days} days over {amt}"]);
+        let orders = query(
+            json!({"days": {"type": "int", "default": 1}, "amt": {"type": "float", "default": 0}}),
+            &["orders within {days} days over {amt}"],
+        );
         for (question, amt, days) in [
             ("orders over 2000", json!(2000), json!(1)),
             ("orders over 2000 within 1500 days", json!(2000), json!(1500)),
@@ -287,7 +314,10 @@ mod tests {
     #[test]
     fn a_year_has_the_first_claim() {
         let year = json!({"type": "int", "min": 2000, "max": 2030});
-        let any = query(json!({"n": {"type": "int", "default": 10}, "year": year}), &["top {n} customers in {year}", "in {n} days of {year}"]);
+        let any = query(
+            json!({"n": {"type": "int", "default": 10}, "year": year}),
+            &["top {n} customers in {year}", "in {n} days of {year}"],
+        );
         for (question, n, year) in [
             ("top 7 customers in 2011", json!(7), json!(2011)),
             ("Which customers spent most in 2011?", json!(10), json!(2011)),
@@ -298,7 +328,8 @@ mod tests {
         ] {
             assert_eq!(values(&any, question), [n, year], "{question}");
         }
-        let both = query(json!({"amt": {"type": "float", "default": 1}, "year": year}), &["orders of {year} over {amt}"]);
+        let both =
+            query(json!({"amt": {"type": "float", "default": 1}, "year": year}), &["orders of {year} over {amt}"]);
         assert_eq!(values(&both, "orders over 2000 in 2011"), [json!(2000), json!(2011)]);
         assert_eq!(values(&both, "orders over 2000"), [json!(1), json!(2000)]);
     }
@@ -307,7 +338,9 @@ mod tests {
     fn dates_find_their_params() {
         let params = json!({"from_date": {"type": "date"}, "to_date": {"type": "date"}});
         let orders = query(params.clone(), &["orders from {from_date} until {to_date}"]);
-        for question in ["orders until 2020-02-03 from 2020-01-05", "from 2020-01-05 until 2020-02-03", "2020-01-05 .. 2020-02-03"] {
+        for question in
+            ["orders until 2020-02-03 from 2020-01-05", "from 2020-01-05 until 2020-02-03", "2020-01-05 .. 2020-02-03"]
+        {
             assert_eq!(values(&orders, question), ["2020-01-05", "2020-02-03"], "{question}");
         }
         assert_eq!(values(&orders, "orders until 2020-02-03"), [json!(null), json!("2020-02-03")]);
@@ -320,11 +353,16 @@ mod tests {
 
     #[test]
     fn a_place_that_fits_on_both_sides_is_better() {
-        let customers = query(json!({"a": {"type": "int"}, "n": {"type": "int"}}), &["{a} customers", "the top {n} customers"]);
+        let customers =
+            query(json!({"a": {"type": "int"}, "n": {"type": "int"}}), &["{a} customers", "the top {n} customers"]);
         assert_eq!(values(&customers, "of 3 customers the top 5 customers"), [json!(3), json!(5)]);
         assert_eq!(values(&customers, "top 5 customers"), [json!(null), json!(5)]);
         let customers = query(json!({"n": {"type": "int"}}), &["the top {n} customers", "{n} clients"]);
-        for question in ["top 3, then top 5 customers", "3 clients or the top 5 clients", "the first 3 of 7 customers, top 5 clients"] {
+        for question in [
+            "top 3, then top 5 customers",
+            "3 clients or the top 5 clients",
+            "the first 3 of 7 customers, top 5 clients",
+        ] {
             assert_eq!(values(&customers, question), [5], "{question}");
         }
     }
@@ -334,7 +372,8 @@ mod tests {
     fn a_hostile_question_is_read() {
         let choices: Vec<String> = (0..3_000).map(|number| format!("gross lost {number}")).collect();
         let numbers: Vec<i64> = (0..3_000).map(|number| number * 7 + 50_000).collect();
-        let phrasings: Vec<String> = (0..1_000).map(|number| format!("over {{n}} w{number} {{year}} over {{amt}} of {{who}} {{day}}")).collect();
+        let phrasings: Vec<String> =
+            (0..1_000).map(|number| format!("over {{n}} w{number} {{year}} over {{amt}} of {{who}} {{day}}")).collect();
         let phrasings: Vec<&str> = phrasings.iter().map(String::as_str).collect();
         let params = json!({
             "kind": {"type": "string", "choices": choices}, "amt": {"type": "float", "choices": numbers}, "n": {"type": "int", "max": 0},
@@ -342,8 +381,20 @@ mod tests {
         });
         let query = query(params, &phrasings);
         for text in [
-            "“", "‘", "lost ‘customers gross ", "gross ", "gross lost ", "over 1 ", "over 2011 ", "2020-01-01 ", "1,234", "a", "'", "'a' ",
-            "over 1,234 w1 ", "\0'",
+            "“",
+            "‘",
+            "lost ‘customers gross ",
+            "gross ",
+            "gross lost ",
+            "over 1 ",
+            "over 2011 ",
+            "2020-01-01 ",
+            "1,234",
+            "a",
+            "'",
+            "'a' ",
+            "over 1,234 w1 ",
+            "\0'",
         ] {
             let text = text.repeat(5_000_000 / text.len());
             assert_eq!(propose(&query, &Question::of(&text)).len(), 6);

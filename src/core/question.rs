@@ -39,7 +39,8 @@ impl Word<'_> {
                 first_fits && rest.split(',').all(|group| group.len() == 3 && digits(group))
             }
         };
-        (is_whole && digits(fraction) && self.raw.ends_with(|c: char| c.is_ascii_digit())).then(|| self.raw.replace(',', ""))
+        (is_whole && digits(fraction) && self.raw.ends_with(|c: char| c.is_ascii_digit()))
+            .then(|| self.raw.replace(',', ""))
     }
 
     pub fn has_four_digits(&self) -> bool {
@@ -95,9 +96,14 @@ impl Words<'_> {
     /// Where a word ends that `first` begins.
     fn word_end(&self, first: char, after: usize) -> Option<usize> {
         let rest = &self.text[after..];
-        let begins = first.is_alphanumeric() || (matches!(first, '-' | '.') && rest.starts_with(|c: char| c.is_ascii_digit()));
-        let goes_on = |at: usize, c: char| c.is_alphanumeric() || (joins(c) && rest[at + c.len_utf8()..].starts_with(char::is_alphanumeric));
-        begins.then(|| rest.char_indices().find(|(at, c)| !goes_on(*at, *c)).map_or(self.text.len(), |(at, _)| after + at))
+        let begins =
+            first.is_alphanumeric() || (matches!(first, '-' | '.') && rest.starts_with(|c: char| c.is_ascii_digit()));
+        let goes_on = |at: usize, c: char| {
+            c.is_alphanumeric() || (joins(c) && rest[at + c.len_utf8()..].starts_with(char::is_alphanumeric))
+        };
+        begins.then(|| {
+            rest.char_indices().find(|(at, c)| !goes_on(*at, *c)).map_or(self.text.len(), |(at, _)| after + at)
+        })
     }
 }
 
@@ -120,8 +126,14 @@ mod tests {
     #[test]
     fn words_are_split() {
         let plain = |words: &[&'static str]| words.iter().map(|word| (*word, false)).collect::<Vec<_>>();
-        assert_eq!(split("Don't  say, o’clock: -5 .5 1,234.5! (x_y) a- -"), plain(&["Don't", "say", "o’clock", "-5", ".5", "1,234.5", "x_y", "a"]));
-        assert_eq!(split("of “a b” and 'c' \"d e"), [("of", false), ("a b", true), ("and", false), ("c", true), ("d", false), ("e", false)]);
+        assert_eq!(
+            split("Don't  say, o’clock: -5 .5 1,234.5! (x_y) a- -"),
+            plain(&["Don't", "say", "o’clock", "-5", ".5", "1,234.5", "x_y", "a"])
+        );
+        assert_eq!(
+            split("of “a b” and 'c' \"d e"),
+            [("of", false), ("a b", true), ("and", false), ("c", true), ("d", false), ("e", false)]
+        );
         assert_eq!(split("“a ‘b’ “c”"), [("a ‘b’ “c", true)]);
         assert_eq!(split("'a' 'b' 'c"), [("a", true), ("b", true), ("c", false)]);
         assert_eq!(split("'' \"\""), []);
@@ -131,12 +143,40 @@ mod tests {
     #[test]
     fn a_comma_groups_thousands() {
         let number = |raw: &str| word(raw, false).number();
-        for (raw, plain) in [("7", "7"), ("-7", "-7"), (".5", ".5"), ("12,345", "12345"), ("1,234,567.89", "1234567.89"), ("-999,000", "-999000")] {
+        for (raw, plain) in [
+            ("7", "7"),
+            ("-7", "-7"),
+            (".5", ".5"),
+            ("12,345", "12345"),
+            ("1,234,567.89", "1234567.89"),
+            ("-999,000", "-999000"),
+        ] {
             assert_eq!(number(raw).as_deref(), Some(plain), "{raw}");
         }
         for raw in [
-            "7,8", "1,2,3", "1.234,50", "1.234.567", "1234,567", "1,23", "1,234,56", "1,2345", "0,123", ",123", "1,,234", "1,234,", ".123,456", "1.", "--1",
-            "1e5", "1_000", "１", "5-7", "", "-", ".", "x",
+            "7,8",
+            "1,2,3",
+            "1.234,50",
+            "1.234.567",
+            "1234,567",
+            "1,23",
+            "1,234,56",
+            "1,2345",
+            "0,123",
+            ",123",
+            "1,,234",
+            "1,234,",
+            ".123,456",
+            "1.",
+            "--1",
+            "1e5",
+            "1_000",
+            "１",
+            "5-7",
+            "",
+            "-",
+            ".",
+            "x",
         ] {
             assert_eq!(number(raw), None, "{raw}");
         }
@@ -149,7 +189,8 @@ mod tests {
         assert_eq!(question.words.len(), WORDS);
         assert!(question.words.iter().all(|word| word.text == "a"));
         // Each would take hours if every open quote were looked for to the end.
-        for text in ["“", "‘", "\"\"", "lost ‘customers gross ", "'“\"‘", "“’ ", "'a' “", "-", "1,234", "é’"] {
+        for text in ["“", "‘", "\"\"", "lost ‘customers gross ", "'“\"‘", "“’ ", "'a' “", "-", "1,234", "é’"]
+        {
             words(&text.repeat(5_000_000 / text.len())).for_each(drop);
         }
     }

@@ -71,8 +71,7 @@ pub fn z_scores(scores: &[Option<f64>]) -> Vec<f64> {
 
 /// The sum of the three kinds of evidence as z-scores; the least is 0.
 pub fn fuse(evidence: &[Evidence]) -> Vec<f64> {
-    let words: Vec<(u64, &BTreeMap<String, u64>)> =
-        evidence.iter().map(|found| (found.length, &found.terms)).collect();
+    let words: Vec<(u64, &BTreeMap<String, u64>)> = evidence.iter().map(|found| (found.length, &found.terms)).collect();
     let signals = [
         z_scores(&evidence.iter().map(|found| found.table).collect::<Vec<_>>()),
         z_scores(&evidence.iter().map(|found| found.column).collect::<Vec<_>>()),

@@ -86,7 +86,8 @@ impl Reads {
 
     /// `schema.table.column` of each, quoted as SQL would quote it.
     pub fn columns(&self) -> Vec<String> {
-        let columns = self.tables.iter().flat_map(|(table, columns)| columns.iter().map(move |column| column_key(table, column)));
+        let columns =
+            self.tables.iter().flat_map(|(table, columns)| columns.iter().map(move |column| column_key(table, column)));
         columns.collect()
     }
 }
@@ -132,12 +133,10 @@ impl<'a> Names<'a> {
     pub fn find(&self, schema: Option<&str>, name: &str) -> Result<&'a Table, String> {
         let found = match schema {
             Some(schema) => self.tables.get(&TableName::new(schema, name)),
-            None => {
-                match self.pinned(name) {
-                    Some(table) => self.tables.get(table),
-                    None => self.path.iter().find_map(|schema| self.tables.get(&TableName::new(schema, name))),
-                }
-            }
+            None => match self.pinned(name) {
+                Some(table) => self.tables.get(table),
+                None => self.path.iter().find_map(|schema| self.tables.get(&TableName::new(schema, name))),
+            },
         };
         found.copied().ok_or_else(|| {
             let schema = schema.or_else(|| self.pinned(name).map(|table| table.schema.as_str()));
@@ -175,7 +174,10 @@ pub fn captured(before: &Reads, named: &Reads) -> Option<Reads> {
     let mut new = Reads::default();
     for (table, columns) in &named.tables {
         let known = before.tables.get(table);
-        columns.iter().filter(|column| !known.is_some_and(|known| known.contains(*column))).for_each(|column| new.add(table, column));
+        columns
+            .iter()
+            .filter(|column| !known.is_some_and(|known| known.contains(*column)))
+            .for_each(|column| new.add(table, column));
     }
     (!new.tables.is_empty()).then_some(new)
 }

@@ -84,11 +84,7 @@ impl Catalogue {
     /// and foreign keys by theirs. What names an excluded table or column is left out with it: its
     /// foreign keys, and a primary key that would no longer be whole.
     pub fn assemble(self, scope: &Scope) -> Schema {
-        let mut tables: HashMap<u32, Table> = self
-            .tables
-            .into_iter()
-            .map(|row| (row.oid, empty_table(row)))
-            .collect();
+        let mut tables: HashMap<u32, Table> = self.tables.into_iter().map(|row| (row.oid, empty_table(row))).collect();
         // Many tables have columns of the same name.
         let mut personal: HashMap<String, bool> = HashMap::new();
         for row in self.columns {
@@ -148,11 +144,7 @@ fn empty_table(row: TableRow) -> Table {
             columns: Vec::new(),
             foreign_keys: Vec::new(),
         },
-        metadata: TableMetadata {
-            description: row.description,
-            row_count: row.row_count,
-            ..TableMetadata::default()
-        },
+        metadata: TableMetadata { description: row.description, row_count: row.row_count, ..TableMetadata::default() },
     }
 }
 
@@ -273,7 +265,8 @@ pub(crate) mod tests {
         .unwrap();
         rows.columns[2].checks = Some(vec!["(VALUE > 0)".into(), "(VALUE = ANY (ARRAY[7, 8]))".into()]);
         let schema = rows.assemble(&Scope::new(&Options::default()).unwrap());
-        let values = |table: usize, column: usize| schema.tables[table].metadata.columns[column].statistics.get("values");
+        let values =
+            |table: usize, column: usize| schema.tables[table].metadata.columns[column].statistics.get("values");
         assert_eq!(values(1, 0), Some(&json!(["7", "8"])));
         assert_eq!(values(1, 1), Some(&json!(["1", "2"])));
         assert_eq!(values(1, 2), Some(&json!(["open", "closed"])), "labels are known already");
@@ -287,8 +280,7 @@ pub(crate) mod tests {
         let schema = catalogue().assemble(&Scope::new(&options).unwrap());
         assert_eq!(schema.tables[0].contract.columns.len(), 1);
         assert!(schema.tables[0].contract.primary_key.is_empty());
-        let keys: Vec<&str> =
-            schema.tables[1].contract.foreign_keys.iter().map(|key| key.name.as_str()).collect();
+        let keys: Vec<&str> = schema.tables[1].contract.foreign_keys.iter().map(|key| key.name.as_str()).collect();
         assert_eq!(keys, ["far"]);
     }
 

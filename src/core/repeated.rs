@@ -4,8 +4,9 @@
 
 use crate::placeholder;
 use sqlparser::ast::{
-    Distinct, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments, GroupByExpr, Ident, ObjectName,
-    OrderByKind, Query, Select, SelectItem, SetExpr, Value, Visit, VisitMut, Visitor, VisitorMut, WindowSpec, WindowType,
+    Distinct, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments, GroupByExpr,
+    Ident, ObjectName, OrderByKind, Query, Select, SelectItem, SetExpr, Value, Visit, VisitMut, Visitor, VisitorMut,
+    WindowSpec, WindowType,
 };
 use sqlparser::tokenizer::Token;
 use std::collections::BTreeMap;
@@ -64,7 +65,9 @@ impl Levels {
             known.entry(text).or_default().push(constants);
         }
         for alike in known.values().filter(|alike| alike.len() > 1) {
-            let literal = |at: usize| alike.iter().filter_map(|constants| constants.get(at)).find(|constant| !constant.starts_with(':'));
+            let literal = |at: usize| {
+                alike.iter().filter_map(|constants| constants.get(at)).find(|constant| !constant.starts_with(':'))
+            };
             for constants in alike {
                 for (constant, at) in constants.iter().zip(0..) {
                     if let (Some(name), Some(literal)) = (constant.strip_prefix(':'), literal(at)) {
@@ -115,7 +118,11 @@ impl VisitorMut for Parts {
                 name: ObjectName::from(vec![Ident::new("date_part")]),
                 uses_odbc_syntax: false,
                 parameters: FunctionArguments::None,
-                args: FunctionArguments::List(FunctionArgumentList { duplicate_treatment: None, args: args.into(), clauses: Vec::new() }),
+                args: FunctionArguments::List(FunctionArgumentList {
+                    duplicate_treatment: None,
+                    args: args.into(),
+                    clauses: Vec::new(),
+                }),
                 filter: None,
                 null_treatment: None,
                 over: None,

@@ -9,8 +9,8 @@ use crate::placeholder::Places;
 use crate::reads::{Found, Names};
 use crate::statement::folded;
 use sqlparser::ast::{
-    Distinct, Expr, GroupByExpr, GroupByWithModifier, Ident, LimitClause, ObjectName, OrderBy, OrderByExpr, OrderByKind, Query, Select,
-    SelectItem, SelectItemQualifiedWildcardKind, SetExpr, TableAlias, Value, Visit, With,
+    Distinct, Expr, GroupByExpr, GroupByWithModifier, Ident, LimitClause, ObjectName, OrderBy, OrderByExpr,
+    OrderByKind, Query, Select, SelectItem, SelectItemQualifiedWildcardKind, SetExpr, TableAlias, Value, Visit, With,
 };
 use sqlparser::tokenizer::Span;
 use std::rc::Rc;
@@ -107,7 +107,8 @@ impl<'a> Resolver<'a> {
 
     pub fn problem(&mut self, span: Span, message: impl AsRef<str>) {
         let message = message.as_ref();
-        let problem = if span.start.line > 0 { format!("line {}: {message}", span.start.line) } else { message.to_owned() };
+        let problem =
+            if span.start.line > 0 { format!("line {}: {message}", span.start.line) } else { message.to_owned() };
         if self.found.problems.len() < PROBLEMS && !self.found.problems.contains(&problem) {
             self.found.problems.push(problem);
         }
@@ -132,7 +133,13 @@ impl<'a> Resolver<'a> {
 
     /// A query in the order that it has, or that is written after the parentheses around it: to Postgres they are
     /// the same.
-    fn ordered(&mut self, query: &Query, order_by: Option<&OrderBy>, around: &Around, recursive: Option<&Recursive>) -> Columns {
+    fn ordered(
+        &mut self,
+        query: &Query,
+        order_by: Option<&OrderBy>,
+        around: &Around,
+        recursive: Option<&Recursive>,
+    ) -> Columns {
         let around = self.with(query.with.as_ref(), around);
         let columns = self.body(&query.body, order_by, &around, recursive);
         match &query.limit_clause {
@@ -143,7 +150,9 @@ impl<'a> Resolver<'a> {
                 }
                 self.visit(limit_by, &around);
             }
-            Some(LimitClause::OffsetCommaLimit { .. }) => self.problem(Span::empty(), "LIMIT has one number in Postgres"),
+            Some(LimitClause::OffsetCommaLimit { .. }) => {
+                self.problem(Span::empty(), "LIMIT has one number in Postgres")
+            }
             None => {}
         }
         if let Some(fetch) = &query.fetch {
@@ -170,7 +179,13 @@ impl<'a> Resolver<'a> {
         around
     }
 
-    fn body(&mut self, body: &SetExpr, order_by: Option<&OrderBy>, around: &Around, recursive: Option<&Recursive>) -> Columns {
+    fn body(
+        &mut self,
+        body: &SetExpr,
+        order_by: Option<&OrderBy>,
+        around: &Around,
+        recursive: Option<&Recursive>,
+    ) -> Columns {
         match body {
             SetExpr::Select(select) => self.select(select, order_by, around),
             SetExpr::Query(query) => {
@@ -261,7 +276,9 @@ impl<'a> Resolver<'a> {
             Expr::GroupingSets(sets) | Expr::Cube(sets) | Expr::Rollup(sets) => {
                 sets.iter().flatten().for_each(|expression| self.group(expression, output, around));
             }
-            Expr::Tuple(expressions) => expressions.iter().for_each(|expression| self.group(expression, output, around)),
+            Expr::Tuple(expressions) => {
+                expressions.iter().for_each(|expression| self.group(expression, output, around))
+            }
             expression => self.name_or_expression(expression, output, around, false),
         }
     }
@@ -291,7 +308,9 @@ impl<'a> Resolver<'a> {
             // As a literal it would be a place in the select list.
             self.problem(value.span, "a param cannot say what to group or to order by");
         }
-        let (Expr::Identifier(ident), Some(level)) = (bare, around.levels.last()) else { return self.visit(expression, around) };
+        let (Expr::Identifier(ident), Some(level)) = (bare, around.levels.last()) else {
+            return self.visit(expression, around);
+        };
         let name = folded(ident);
         let column = matches!(level.bare(&name), Meaning::Column(_) | Meaning::Ambiguous(_));
         if output.named(&name).next().is_some() && (output_first || !column) {
@@ -367,7 +386,8 @@ impl<'a> Resolver<'a> {
     pub fn read_all(&mut self, columns: &Columns) {
         let tables = columns.columns.iter().flat_map(|column| &column.sources).map(|(table, _)| table);
         if let Some(wider) = tables.clone().find(|table| self.names.is_wider(table)) {
-            let what = format!("all columns of {wider} are more than the datasource takes in: name those that are meant");
+            let what =
+                format!("all columns of {wider} are more than the datasource takes in: name those that are meant");
             self.problem(Span::empty(), what);
         }
         for (table, name) in columns.columns.iter().flat_map(|column| &column.sources) {

@@ -155,11 +155,20 @@ impl Table {
     /// or a time that is part of no key.
     pub fn measures(&self, column: &ColumnContract) -> bool {
         const MEASURED: [&str; 11] = [
-            "smallint", "integer", "bigint", "numeric", "real", "double precision", "money", "date", "time",
-            "timestamp", "interval",
+            "smallint",
+            "integer",
+            "bigint",
+            "numeric",
+            "real",
+            "double precision",
+            "money",
+            "date",
+            "time",
+            "timestamp",
+            "interval",
         ];
-        let in_key = column.primary_key
-            || self.contract.foreign_keys.iter().any(|key| key.columns.contains(&column.name));
+        let in_key =
+            column.primary_key || self.contract.foreign_keys.iter().any(|key| key.columns.contains(&column.name));
         let data_type = column.data_type.split('(').next().unwrap_or_default().trim_end();
         !in_key && MEASURED.iter().any(|known| data_type == *known || data_type.starts_with(&format!("{known} ")))
     }

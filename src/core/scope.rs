@@ -24,11 +24,7 @@ pub struct Unmatched {
 impl Scope {
     pub fn new(options: &Options) -> Result<Self, OptionsError> {
         Ok(Self {
-            include: if options.include.is_empty() {
-                None
-            } else {
-                Some(Globs::new("include", &options.include)?)
-            },
+            include: if options.include.is_empty() { None } else { Some(Globs::new("include", &options.include)?) },
             exclude: Globs::new("exclude", &options.exclude)?,
             exclude_columns: Globs::new("exclude_columns", &options.exclude_columns)?,
             personal: Globs::new("pii", &globs_of(options, true))?,
@@ -58,8 +54,7 @@ impl Scope {
         if named(&self.personal) != named(&self.impersonal) {
             return named(&self.personal);
         }
-        self.personal.matches_column(table, column)
-            || (by_name && !self.impersonal.matches_column(table, column))
+        self.personal.matches_column(table, column) || (by_name && !self.impersonal.matches_column(table, column))
     }
 
     /// The globs that match none of these tables (all that the schemas hold) or of these columns.
@@ -99,11 +94,8 @@ fn column_name(table: &TableName, column: &str) -> String {
 }
 
 fn matches(pattern: &Pattern, name: &str) -> bool {
-    let any = MatchOptions {
-        case_sensitive: true,
-        require_literal_separator: false,
-        require_literal_leading_dot: false,
-    };
+    let any =
+        MatchOptions { case_sensitive: true, require_literal_separator: false, require_literal_leading_dot: false };
     pattern.matches_with(name, any)
 }
 

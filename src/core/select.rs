@@ -101,8 +101,7 @@ mod tests {
     #[test]
     fn keys_hits_and_names_are_sent() {
         let mut orders = schema().tables.remove(1);
-        let (last, metadata) =
-            (orders.contract.columns[2].clone(), orders.metadata.columns[2].clone());
+        let (last, metadata) = (orders.contract.columns[2].clone(), orders.metadata.columns[2].clone());
         for name in ["order_status", "weight", "note"] {
             let mut column = last.clone();
             column.name = name.into();

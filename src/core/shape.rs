@@ -5,7 +5,8 @@ use crate::met_column::RowSources;
 use crate::name::quote_identifier;
 use crate::statement::folded;
 use sqlparser::ast::{
-    Expr, GroupByExpr, Ident, InTarget, ObjectName, OrderByKind, Query, SetExpr, TableFactor, Value, ValueWithSpan, VisitMut, VisitorMut,
+    Expr, GroupByExpr, Ident, InTarget, ObjectName, OrderByKind, Query, SetExpr, TableFactor, Value, ValueWithSpan,
+    VisitMut, VisitorMut,
 };
 use std::ops::ControlFlow;
 
@@ -115,7 +116,10 @@ mod tests {
             ("SELECT id, state FROM orders", "select STATE,  Id from shop.Orders"),
             ("SELECT id FROM orders WHERE state = :a", "SELECT id FROM orders WHERE \"state\" = :b"),
             ("SELECT id FROM orders WHERE id IN (:a)", "SELECT id FROM orders WHERE id IN (:a, :b, :c)"),
-            ("SELECT id FROM orders WHERE id = ANY (ARRAY[:a])", "SELECT id FROM orders WHERE id = ANY (ARRAY[:a, :b])"),
+            (
+                "SELECT id FROM orders WHERE id = ANY (ARRAY[:a])",
+                "SELECT id FROM orders WHERE id = ANY (ARRAY[:a, :b])",
+            ),
             ("SELECT state, count(*) FROM orders GROUP BY 1", "SELECT count(*), state FROM orders GROUP BY 2"),
         ] {
             assert!(alike(one, other), "{one} / {other}");
@@ -130,7 +134,10 @@ mod tests {
             ("SELECT id FROM orders", "SELECT id, state FROM orders"),
             ("SELECT \"customerId\" FROM orders", "SELECT id FROM orders"),
             ("SELECT id, state FROM orders ORDER BY 1", "SELECT state, id FROM orders ORDER BY 1"),
-            ("SELECT id, 1 FROM orders UNION SELECT 1, id FROM orders", "SELECT 1, id FROM orders UNION SELECT 1, id FROM orders"),
+            (
+                "SELECT id, 1 FROM orders UNION SELECT 1, id FROM orders",
+                "SELECT 1, id FROM orders UNION SELECT 1, id FROM orders",
+            ),
             ("SELECT id FROM orders WHERE id IN (:a)", "SELECT id FROM orders WHERE id IN (:a, id)"),
             ("SELECT id FROM orders WHERE id > :a", "SELECT id FROM orders WHERE id < :a"),
         ] {

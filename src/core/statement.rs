@@ -3,8 +3,8 @@
 use crate::beyond_reading::does_more;
 use crate::placeholder::{self, Placeholder, Tokens};
 use sqlparser::ast::{
-    Expr, Function, Ident, ObjectName, Query, Select, SelectFlavor, SetExpr, Statement as Sql, TableFactor, Value, ValueWithSpan, Visit,
-    Visitor,
+    Expr, Function, Ident, ObjectName, Query, Select, SelectFlavor, SetExpr, Statement as Sql, TableFactor, Value,
+    ValueWithSpan, Visit, Visitor,
 };
 use sqlparser::dialect::PostgreSqlDialect;
 use sqlparser::keywords::Keyword;
@@ -54,7 +54,8 @@ pub fn parse_expression(text: &str) -> Result<Expr, String> {
     if let Some(placeholder) = tokens.placeholders.first() {
         return Err(format!("there is no param :{} here", placeholder.name));
     }
-    let mut parser = Parser::new(&PostgreSqlDialect {}).with_recursion_limit(DEPTH).with_tokens_with_locations(tokens.tokens);
+    let mut parser =
+        Parser::new(&PostgreSqlDialect {}).with_recursion_limit(DEPTH).with_tokens_with_locations(tokens.tokens);
     let expression = parser.parse_expr().map_err(|error| error.to_string())?;
     parser.expect_token(&Token::EOF).map_err(|error| error.to_string())?;
     match refusal(&expression) {
@@ -87,10 +88,15 @@ fn statements(sql: &str) -> Result<(Vec<Sql>, Vec<Placeholder>), String> {
     if !placeholder::says_something(&tokens.tokens) {
         return Ok((Vec::new(), Vec::new()));
     }
-    let mut parser = Parser::new(&PostgreSqlDialect {}).with_recursion_limit(DEPTH).with_tokens_with_locations(tokens.tokens);
+    let mut parser =
+        Parser::new(&PostgreSqlDialect {}).with_recursion_limit(DEPTH).with_tokens_with_locations(tokens.tokens);
     // As a statement of its own the parser does not know it.
     let table = matches!(&parser.peek_token().token, Token::Word(word) if word.keyword == Keyword::TABLE);
-    let statements = if table { parser.parse_query().and_then(|query| ended(&mut parser, query)) } else { parser.parse_statements() };
+    let statements = if table {
+        parser.parse_query().and_then(|query| ended(&mut parser, query))
+    } else {
+        parser.parse_statements()
+    };
     Ok((statements.map_err(|error| error.to_string())?, tokens.placeholders))
 }
 
@@ -190,9 +196,11 @@ fn body(mut part: &SetExpr) -> ControlFlow<String> {
         part = left;
     }
     match part {
-        SetExpr::Select(_) | SetExpr::Query(_) | SetExpr::Values(_) | SetExpr::Table(_) | SetExpr::SetOperation { .. } => {
-            ControlFlow::Continue(())
-        }
+        SetExpr::Select(_)
+        | SetExpr::Query(_)
+        | SetExpr::Values(_)
+        | SetExpr::Table(_)
+        | SetExpr::SetOperation { .. } => ControlFlow::Continue(()),
         SetExpr::Insert(_) => refuse("INSERT is not a statement that only reads"),
         SetExpr::Update(_) => refuse("UPDATE is not a statement that only reads"),
         SetExpr::Delete(_) => refuse("DELETE is not a statement that only reads"),
@@ -231,7 +239,9 @@ mod tests {
 
     #[test]
     fn one_statement_that_reads() {
-        for sql in ["SELECT 1", "SELECT 1;", " -- c\nSELECT :x", "VALUES (1), (2)", "TABLE t", "(SELECT 1) UNION SELECT 2"] {
+        for sql in
+            ["SELECT 1", "SELECT 1;", " -- c\nSELECT :x", "VALUES (1), (2)", "TABLE t", "(SELECT 1) UNION SELECT 2"]
+        {
             assert!(parse(sql).is_ok(), "{sql}: {:?}", parse(sql).err());
         }
         for (sql, why) in [
@@ -244,7 +254,10 @@ mod tests {
             ("SELECT * FROM t FOR UPDATE", "FOR UPDATE and its kind lock rows"),
             ("WITH d AS (DELETE FROM t RETURNING *) SELECT * FROM d", "DELETE is not a statement that only reads"),
             ("SELECT NextVal('s')", "function nextval() does more than read what the statement names"),
-            ("SELECT * FROM dblink('', '') AS t(a int)", "function dblink() does more than read what the statement names"),
+            (
+                "SELECT * FROM dblink('', '') AS t(a int)",
+                "function dblink() does more than read what the statement names",
+            ),
             ("SELECT $1", "$1 is no param: write :name, and name it under params"),
         ] {
             assert_eq!(parse(sql).err().as_deref(), Some(why), "{sql}");
@@ -253,7 +266,9 @@ mod tests {
         assert!(parse(&format!("SELECT {}1{}", "(".repeat(10_000), ")".repeat(10_000))).is_err(), "depth has a limit");
         assert!(parse(&"x".repeat(LONGEST + 1)).is_err());
         for deep in ["+1", "::int", " UNION SELECT 1", "[1]", " IS NULL", " AND 1"] {
-            let found = std::thread::Builder::new().stack_size(8 << 20).spawn(|| parse(&format!("SELECT 1{}", deep.repeat(50_000 / deep.len()))).is_ok());
+            let found = std::thread::Builder::new()
+                .stack_size(8 << 20)
+                .spawn(|| parse(&format!("SELECT 1{}", deep.repeat(50_000 / deep.len()))).is_ok());
             assert!(found.unwrap().join().is_ok(), "{deep}");
         }
     }

@@ -72,7 +72,10 @@ mod tests {
             "group_by": ["country"], "intent": " count customers ", "metrics": null,
             "filters": [{"column": "year", "value": 2013}, "country"],
         });
-        assert_eq!(text("How many?", Some(&sub_query)).unwrap(), "How many?\ncount customers\ncolumn\nyear\nvalue\n2013\ncountry");
+        assert_eq!(
+            text("How many?", Some(&sub_query)).unwrap(),
+            "How many?\ncount customers\ncolumn\nyear\nvalue\n2013\ncountry"
+        );
         assert_eq!(text("How many?", None).unwrap(), "How many?");
         assert_eq!(text("x", Some(&json!({"where": 1}))), Err(SubQueryError::UnknownKey("where".into())));
         assert_eq!(text("x", Some(&json!([]))), Err(SubQueryError::NotAnObject));

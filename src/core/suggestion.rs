@@ -39,7 +39,13 @@ pub struct Suggestion {
 /// Drafts verified queries from statements that read tables of `names` and nothing else. Those alike but for the order
 /// of the select list are one, whose text has the most calls. Most calls first, ties by the SQL. `tick` is called between
 /// statements, so that the caller can break off.
-pub fn suggest(mined: Vec<Mined>, names: &Names, min_calls: i64, limit: usize, tick: &mut dyn FnMut()) -> Vec<Suggestion> {
+pub fn suggest(
+    mined: Vec<Mined>,
+    names: &Names,
+    min_calls: i64,
+    limit: usize,
+    tick: &mut dyn FnMut(),
+) -> Vec<Suggestion> {
     let mut texts: BTreeMap<String, i64> = BTreeMap::new();
     for Mined { text, calls } in mined {
         let known = texts.entry(text).or_default();
@@ -161,15 +167,39 @@ mod tests {
                 columns: columns.iter().map(column).collect(),
                 foreign_keys: Vec::new(),
             },
-            metadata: TableMetadata { columns: vec![ColumnMetadata::default(); columns.len()], ..TableMetadata::default() },
+            metadata: TableMetadata {
+                columns: vec![ColumnMetadata::default(); columns.len()],
+                ..TableMetadata::default()
+            },
         }
     }
 
     fn schema() -> Schema {
         Schema {
             tables: vec![
-                table("Invoice", &[("InvoiceId", "integer"), ("CustomerId", "integer"), ("InvoiceDate", "timestamp without time zone"), ("BillingCountry", "character varying(40)"), ("Total", "numeric(10,2)")]),
-                table("customer", &[("customer_id", "bigint"), ("name", "text"), ("country", "text"), ("born", "date"), ("data", "jsonb"), ("tags", "text[]"), ("größe", "real"), ("active", "boolean")]),
+                table(
+                    "Invoice",
+                    &[
+                        ("InvoiceId", "integer"),
+                        ("CustomerId", "integer"),
+                        ("InvoiceDate", "timestamp without time zone"),
+                        ("BillingCountry", "character varying(40)"),
+                        ("Total", "numeric(10,2)"),
+                    ],
+                ),
+                table(
+                    "customer",
+                    &[
+                        ("customer_id", "bigint"),
+                        ("name", "text"),
+                        ("country", "text"),
+                        ("born", "date"),
+                        ("data", "jsonb"),
+                        ("tags", "text[]"),
+                        ("größe", "real"),
+                        ("active", "boolean"),
+                    ],
+                ),
             ],
         }
     }
@@ -199,19 +229,34 @@ mod tests {
 
     #[test]
     fn a_suggestion_is_a_verified_query() {
-        let found = one("SELECT \"BillingCountry\", sum(\"Total\")\nFROM \"Invoice\" WHERE \"BillingCountry\" = $1 GROUP BY 1");
+        let found =
+            one("SELECT \"BillingCountry\", sum(\"Total\")\nFROM \"Invoice\" WHERE \"BillingCountry\" = $1 GROUP BY 1");
         assert_eq!(found.query.id, "invoice_by_billing_country");
-        assert_eq!(found.query.sql, "SELECT \"BillingCountry\", sum(\"Total\") FROM \"Invoice\" WHERE \"BillingCountry\" = :billing_country GROUP BY 1");
-        assert_eq!(found.query.questions, ["invoice: billing country, sum total by billing country, for billing country {billing_country}"]);
+        assert_eq!(
+            found.query.sql,
+            "SELECT \"BillingCountry\", sum(\"Total\") FROM \"Invoice\" WHERE \"BillingCountry\" = :billing_country GROUP BY 1"
+        );
+        assert_eq!(
+            found.query.questions,
+            ["invoice: billing country, sum total by billing country, for billing country {billing_country}"]
+        );
         assert_eq!((found.query.description.clone(), types(&found)), (None, vec!["billing_country string".to_owned()]));
         assert_eq!((found.calls, found.tables), (5, vec!["music.\"Invoice\"".to_owned()]));
         assert_eq!(found.columns, ["music.\"Invoice\".\"BillingCountry\"", "music.\"Invoice\".\"Total\""]);
-        let found = one("select * from customer c join \"Invoice\" on \"CustomerId\" = customer_id where country = $1 order by born limit $2 offset $3");
+        let found = one(
+            "select * from customer c join \"Invoice\" on \"CustomerId\" = customer_id where country = $1 order by born limit $2 offset $3",
+        );
         assert_eq!(found.query.id, "customer_invoice_by_country");
-        assert_eq!(found.query.questions, ["customer and invoice: all columns, for country {country}, at most {n}, leaving out {skip}"]);
+        assert_eq!(
+            found.query.questions,
+            ["customer and invoice: all columns, for country {country}, at most {n}, leaving out {skip}"]
+        );
         assert_eq!(types(&found), ["country string", "n int", "skip int"]);
         let found = one("SELECT count(*), extract(year FROM born) AS year FROM customer GROUP BY 2");
-        assert_eq!((found.query.id.as_str(), found.query.questions[0].as_str()), ("customer_by_year", "customer: count, year by year"));
+        assert_eq!(
+            (found.query.id.as_str(), found.query.questions[0].as_str()),
+            ("customer_by_year", "customer: count, year by year")
+        );
         assert_eq!(one("SELECT count(*) FROM customer").query.id, "customer");
     }
 
@@ -256,33 +301,68 @@ mod tests {
     fn literals_of_clauses_that_filter_become_params() {
         for (mined, named) in [
             ("WHERE country = 'Peru' AND customer_id > -5", "WHERE country = :country AND customer_id > :customer_id"),
-            ("WHERE born > date '2000-01-01' AND born<'2001-01-01'::date", "WHERE born > :born_from AND born<:born_to::date"),
+            (
+                "WHERE born > date '2000-01-01' AND born<'2001-01-01'::date",
+                "WHERE born > :born_from AND born<:born_to::date",
+            ),
             ("WHERE born >= timestamp without time zone '2000-01-01' - 30", "WHERE born >= :born - :p1"),
             ("WHERE customer_id=5AND name LIKE 'a%'", "WHERE customer_id=:customer_id AND name LIKE :name"),
-            ("WHERE lower('A') = lower(name) AND left(name, 2) = 'ab'", "WHERE lower(:name) = lower(name) AND left(name, 2) = :name_2"),
-            ("WHERE customer_id * 2 > 3 AND coalesce(country, 'x') = E'a\\'b'", "WHERE customer_id * :p1 > :customer_id AND coalesce(country, 'x') = :country"),
+            (
+                "WHERE lower('A') = lower(name) AND left(name, 2) = 'ab'",
+                "WHERE lower(:name) = lower(name) AND left(name, 2) = :name_2",
+            ),
+            (
+                "WHERE customer_id * 2 > 3 AND coalesce(country, 'x') = E'a\\'b'",
+                "WHERE customer_id * :p1 > :customer_id AND coalesce(country, 'x') = :country",
+            ),
             ("WHERE 1 = 1 AND active = true AND country IS NULL", "WHERE 1 = 1 AND active = true AND country IS NULL"),
-            ("WHERE born > now() - interval '1 day' AND tags[1] = $$x$$", "WHERE born > now() - interval '1 day' AND tags[1] = :tags"),
-            ("WHERE born > '2000-01-01' ORDER BY 1 LIMIT 10 OFFSET 20", "WHERE born > :born ORDER BY 1 LIMIT :n OFFSET :skip"),
+            (
+                "WHERE born > now() - interval '1 day' AND tags[1] = $$x$$",
+                "WHERE born > now() - interval '1 day' AND tags[1] = :tags",
+            ),
+            (
+                "WHERE born > '2000-01-01' ORDER BY 1 LIMIT 10 OFFSET 20",
+                "WHERE born > :born ORDER BY 1 LIMIT :n OFFSET :skip",
+            ),
             ("WHERE to_char(born, 'YYYY') = '2000'", "WHERE to_char(born, 'YYYY') = :born"),
             ("WHERE born < to_date('2000', 'YYYY')", "WHERE born < to_date(:born, 'YYYY')"),
-            ("WHERE name = 'x' || country || 'y' AND numeric '5' > customer_id", "WHERE name = 'x' || country || 'y' AND :customer_id > customer_id"),
-            ("JOIN (\"Invoice\" i JOIN \"Invoice\" j ON j.\"Total\" > 3) ON i.\"Total\" < 5", "JOIN (\"Invoice\" i JOIN \"Invoice\" j ON j.\"Total\" > :total) ON i.\"Total\" < :total_2"),
-            ("GROUP BY 1 HAVING count(*) > 5 AND min(born) < $1", "GROUP BY 1 HAVING count(*) > :count AND min(born) < :min_born"),
+            (
+                "WHERE name = 'x' || country || 'y' AND numeric '5' > customer_id",
+                "WHERE name = 'x' || country || 'y' AND :customer_id > customer_id",
+            ),
+            (
+                "JOIN (\"Invoice\" i JOIN \"Invoice\" j ON j.\"Total\" > 3) ON i.\"Total\" < 5",
+                "JOIN (\"Invoice\" i JOIN \"Invoice\" j ON j.\"Total\" > :total) ON i.\"Total\" < :total_2",
+            ),
+            (
+                "GROUP BY 1 HAVING count(*) > 5 AND min(born) < $1",
+                "GROUP BY 1 HAVING count(*) > :count AND min(born) < :min_born",
+            ),
         ] {
             assert_eq!(after_from("customer c", mined), named);
         }
         let kept = "SELECT 1, 'x', country = 'y', count(*) FILTER (WHERE name = 'z'), numeric(4, 2) '7', CAST(customer_id AS numeric(5, 1)) FROM customer GROUP BY 3";
         assert_eq!(one(kept).query.sql, kept);
-        let inner = one("SELECT (SELECT max(born) FROM customer WHERE country = 'x') FROM customer WHERE name IN (SELECT 'a' FROM customer WHERE name > 'b')");
-        assert_eq!(inner.query.sql, "SELECT (SELECT max(born) FROM customer WHERE country = :country) FROM customer WHERE name IN (SELECT 'a' FROM customer WHERE name > :name)");
+        let inner = one(
+            "SELECT (SELECT max(born) FROM customer WHERE country = 'x') FROM customer WHERE name IN (SELECT 'a' FROM customer WHERE name > 'b')",
+        );
+        assert_eq!(
+            inner.query.sql,
+            "SELECT (SELECT max(born) FROM customer WHERE country = :country) FROM customer WHERE name IN (SELECT 'a' FROM customer WHERE name > :name)"
+        );
     }
 
     #[test]
     fn constants_that_are_gone_become_params_wherever_they_were() {
         for (mined, named) in [
-            ("SELECT $1 AS x, round(\"Total\", $2) FROM \"Invoice\"", "SELECT :p1 AS x, round(\"Total\", :p2) FROM \"Invoice\""),
-            ("SELECT CASE WHEN country = $1 THEN $2 END FROM customer", "SELECT CASE WHEN country = :country THEN :p1 END FROM customer"),
+            (
+                "SELECT $1 AS x, round(\"Total\", $2) FROM \"Invoice\"",
+                "SELECT :p1 AS x, round(\"Total\", :p2) FROM \"Invoice\"",
+            ),
+            (
+                "SELECT CASE WHEN country = $1 THEN $2 END FROM customer",
+                "SELECT CASE WHEN country = :country THEN :p1 END FROM customer",
+            ),
             // What is said again says what it was.
             (
                 "SELECT date_trunc($1, born), count($2) FROM customer GROUP BY date_trunc('month', born) ORDER BY date_trunc('month', born), f($5, born)",
@@ -292,9 +372,15 @@ mod tests {
                 "SELECT EXTRACT($1 FROM born) FROM customer WHERE EXTRACT($2 FROM born) > $3 GROUP BY EXTRACT(year FROM born)",
                 "SELECT EXTRACT(year FROM born) FROM customer WHERE date_part(:p1, born) > :born_part GROUP BY EXTRACT(year FROM born)",
             ),
-            ("SELECT name FROM customer WHERE EXISTS (SELECT $1 FROM \"Invoice\")", "SELECT name FROM customer WHERE EXISTS (SELECT 1 FROM \"Invoice\")"),
+            (
+                "SELECT name FROM customer WHERE EXISTS (SELECT $1 FROM \"Invoice\")",
+                "SELECT name FROM customer WHERE EXISTS (SELECT 1 FROM \"Invoice\")",
+            ),
             ("SELECT count($1) FROM customer WHERE name = $1", "SELECT count(:name) FROM customer WHERE name = :name"),
-            ("SELECT name FROM customer, generate_series($1, $2) p1 WHERE p1 = $3", "SELECT name FROM customer, generate_series(:p1, :p2) p1 WHERE p1 = :p1_2"),
+            (
+                "SELECT name FROM customer, generate_series($1, $2) p1 WHERE p1 = $3",
+                "SELECT name FROM customer, generate_series(:p1, :p2) p1 WHERE p1 = :p1_2",
+            ),
             ("TABLE music.customer LIMIT $1", "TABLE music.customer LIMIT :n"),
         ] {
             assert_eq!(one(mined).query.sql, named);
@@ -304,17 +390,40 @@ mod tests {
     #[test]
     fn types_are_those_of_the_columns() {
         for (clause, wanted) in [
-            ("customer_id = $1 AND \"Total\" > $2 AND born = $3 AND \"InvoiceDate\" = $4 AND data = $5", "born date, customer_id int, data string, invoice_date date, total float"),
-            ("tags = $1 AND active = $2 AND customer_id = ANY ($3) AND customer_id IN ($4)", "active string, customer_id string, customer_id_2 int, tags string"),
-            ("extract(year FROM born) = $1 AND born::text = $2 AND born = $3::date", "born string, born_2 date, year int"),
-            ("customer_id > 1.5 AND x.s > 3 AND x.s = 'a' AND x.s < date '2000-01-01'", "customer_id float, s string, s_from int, s_to date"),
+            (
+                "customer_id = $1 AND \"Total\" > $2 AND born = $3 AND \"InvoiceDate\" = $4 AND data = $5",
+                "born date, customer_id int, data string, invoice_date date, total float",
+            ),
+            (
+                "tags = $1 AND active = $2 AND customer_id = ANY ($3) AND customer_id IN ($4)",
+                "active string, customer_id string, customer_id_2 int, tags string",
+            ),
+            (
+                "extract(year FROM born) = $1 AND born::text = $2 AND born = $3::date",
+                "born string, born_2 date, year int",
+            ),
+            (
+                "customer_id > 1.5 AND x.s > 3 AND x.s = 'a' AND x.s < date '2000-01-01'",
+                "customer_id float, s string, s_from int, s_to date",
+            ),
             ("x.s = $1 AND x.s LIKE $2 AND $3::bigint = x.s", "s string, s_2 string, s_3 int"),
-            ("\"Total\" * $1 > $2 + $3 AND born > born + $4 AND $5 > substring(name FROM $6)", "name string, p1 float, p2 string, p3 int, p4 int, total float"),
-            ("(SELECT sum(CASE WHEN country = $1 THEN $2 ELSE $3 END) FROM customer) > $4", "country string, p1 float, p2 float, p3 string"),
-            ("born > current_date - $1 AND born < $2::date + $3 AND born > date $4 - $5", "born_from date, born_to date, p1 int, p2 int, p3 int"),
+            (
+                "\"Total\" * $1 > $2 + $3 AND born > born + $4 AND $5 > substring(name FROM $6)",
+                "name string, p1 float, p2 string, p3 int, p4 int, total float",
+            ),
+            (
+                "(SELECT sum(CASE WHEN country = $1 THEN $2 ELSE $3 END) FROM customer) > $4",
+                "country string, p1 float, p2 float, p3 string",
+            ),
+            (
+                "born > current_date - $1 AND born < $2::date + $3 AND born > date $4 - $5",
+                "born_from date, born_to date, p1 int, p2 int, p3 int",
+            ),
             ("length(name) > $1 AND avg(customer_id) > $2", "avg_customer_id float, name int"),
         ] {
-            let found = one(&format!("SELECT 1 FROM customer, \"Invoice\", (SELECT count(*) AS s FROM customer) x WHERE {clause}"));
+            let found = one(&format!(
+                "SELECT 1 FROM customer, \"Invoice\", (SELECT count(*) AS s FROM customer) x WHERE {clause}"
+            ));
             let mut found = types(&found);
             found.sort();
             let mut wanted: Vec<&str> = wanted.split(", ").collect();
@@ -329,14 +438,38 @@ mod tests {
         let huge = format!("SELECT name FROM customer -- {}", "x".repeat(100_000));
         let deep = format!("SELECT {}name{} FROM customer", "(".repeat(200), ")".repeat(200));
         for text in [
-            "", "SELECT", "TABLE customer", "SELECT 1 + 1", "SELECT now()", "SELECT * FROM pg_class", "SELECT * FROM pg_catalog.pg_class, customer",
-            "SELECT * FROM information_schema.tables", "SELECT * FROM other.customer", "SELECT x FROM customer", "SELECT name FROM customer FOR UPDATE",
-            "UPDATE customer SET name = $1", "INSERT INTO customer SELECT * FROM customer", "DELETE FROM customer", "BEGIN", "SET search_path TO music",
-            "WITH d AS (DELETE FROM customer RETURNING *) SELECT * FROM d", "COPY customer TO STDOUT", "EXPLAIN SELECT * FROM customer",
-            "CREATE TABLE t AS SELECT * FROM customer", "SELECT name FROM customer; SELECT name FROM customer", "SELECT nextval('s') FROM customer",
-            "SELECT name FROM customer WHERE name = :x", "SELECT name FROM customer WHERE name = 'a'\n'b'", "SELECT name INTO t FROM customer",
-            "DECLARE c CURSOR FOR SELECT * FROM customer", "SELECT name FROM customer, \"CUSTOMER\"", "SELECT \0 name FROM customer", "<insufficient privilege>",
-            &long, &huge, &deep,
+            "",
+            "SELECT",
+            "TABLE customer",
+            "SELECT 1 + 1",
+            "SELECT now()",
+            "SELECT * FROM pg_class",
+            "SELECT * FROM pg_catalog.pg_class, customer",
+            "SELECT * FROM information_schema.tables",
+            "SELECT * FROM other.customer",
+            "SELECT x FROM customer",
+            "SELECT name FROM customer FOR UPDATE",
+            "UPDATE customer SET name = $1",
+            "INSERT INTO customer SELECT * FROM customer",
+            "DELETE FROM customer",
+            "BEGIN",
+            "SET search_path TO music",
+            "WITH d AS (DELETE FROM customer RETURNING *) SELECT * FROM d",
+            "COPY customer TO STDOUT",
+            "EXPLAIN SELECT * FROM customer",
+            "CREATE TABLE t AS SELECT * FROM customer",
+            "SELECT name FROM customer; SELECT name FROM customer",
+            "SELECT nextval('s') FROM customer",
+            "SELECT name FROM customer WHERE name = :x",
+            "SELECT name FROM customer WHERE name = 'a'\n'b'",
+            "SELECT name INTO t FROM customer",
+            "DECLARE c CURSOR FOR SELECT * FROM customer",
+            "SELECT name FROM customer, \"CUSTOMER\"",
+            "SELECT \0 name FROM customer",
+            "<insufficient privilege>",
+            &long,
+            &huge,
+            &deep,
         ] {
             assert_eq!(suggestions(&[(text, 5)], 0, 50), [], "{text}");
         }
@@ -359,7 +492,8 @@ mod tests {
             5,
             50,
         );
-        let shown: Vec<(&str, &str, i64)> = found.iter().map(|one| (one.query.id.as_str(), one.query.sql.as_str(), one.calls)).collect();
+        let shown: Vec<(&str, &str, i64)> =
+            found.iter().map(|one| (one.query.id.as_str(), one.query.sql.as_str(), one.calls)).collect();
         assert_eq!(
             shown,
             [
@@ -368,7 +502,11 @@ mod tests {
                 ("customer_by_country_3", "SELECT name FROM customer WHERE country IN (:country)", 6),
             ]
         );
-        let texts = [("SELECT name FROM customer", i64::MAX), ("SELECT NAME FROM customer", i64::MAX), ("SELECT born FROM customer", -1)];
+        let texts = [
+            ("SELECT name FROM customer", i64::MAX),
+            ("SELECT NAME FROM customer", i64::MAX),
+            ("SELECT born FROM customer", -1),
+        ];
         assert_eq!(suggestions(&texts, 1, 50).iter().map(|one| one.calls).collect::<Vec<_>>(), [i64::MAX]);
         assert_eq!(suggestions(&texts, i64::MIN, 1).len(), 1);
         assert_eq!(suggestions(&texts, 0, 0), []);
@@ -376,10 +514,76 @@ mod tests {
 
     /// Pieces that statements are made of, and others.
     const PIECES: &[&str] = &[
-        "SELECT", "FROM", "WHERE", "customer", "\"Invoice\"", "name", "country", "c", "\"Total\"", "born", "$1", "$2", "$3", "'x'", "5", "-", "=", "<", ">=",
-        "(", ")", ",", "AND", "OR", "NOT", "IN", "BETWEEN", "LIKE", "LIMIT", "OFFSET", "GROUP BY", "ORDER BY", "HAVING", "count(*)", "lower(", "extract(",
-        "interval", "date", "timestamp with time zone", "::", "int", "JOIN", "ON", "*", "||", "UNION", "EXISTS", "CASE WHEN", "THEN", "END", "[", "]", ":",
-        ":x", "::text", "WITH d AS (", "AS", "d", "$$", "E'\\'", "é", "\n", "/*", "*/", "--", ";", "{", "\0", "ANY", "ARRAY[",
+        "SELECT",
+        "FROM",
+        "WHERE",
+        "customer",
+        "\"Invoice\"",
+        "name",
+        "country",
+        "c",
+        "\"Total\"",
+        "born",
+        "$1",
+        "$2",
+        "$3",
+        "'x'",
+        "5",
+        "-",
+        "=",
+        "<",
+        ">=",
+        "(",
+        ")",
+        ",",
+        "AND",
+        "OR",
+        "NOT",
+        "IN",
+        "BETWEEN",
+        "LIKE",
+        "LIMIT",
+        "OFFSET",
+        "GROUP BY",
+        "ORDER BY",
+        "HAVING",
+        "count(*)",
+        "lower(",
+        "extract(",
+        "interval",
+        "date",
+        "timestamp with time zone",
+        "::",
+        "int",
+        "JOIN",
+        "ON",
+        "*",
+        "||",
+        "UNION",
+        "EXISTS",
+        "CASE WHEN",
+        "THEN",
+        "END",
+        "[",
+        "]",
+        ":",
+        ":x",
+        "::text",
+        "WITH d AS (",
+        "AS",
+        "d",
+        "$$",
+        "E'\\'",
+        "é",
+        "\n",
+        "/*",
+        "*/",
+        "--",
+        ";",
+        "{",
+        "\0",
+        "ANY",
+        "ARRAY[",
     ];
 
     fn sound(text: &str) {
@@ -388,7 +592,11 @@ mod tests {
         let names = Names::new(&path, &schema);
         if let Some((_, draft)) = Draft::of(text, &names) {
             let query = draft.query(&BTreeSet::new()).unwrap();
-            assert!(validate::verified_query(&query, &names).is_ok(), "{text}: {:?}", validate::verified_query(&query, &names));
+            assert!(
+                validate::verified_query(&query, &names).is_ok(),
+                "{text}: {:?}",
+                validate::verified_query(&query, &names)
+            );
         }
     }
 

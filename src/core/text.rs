@@ -54,12 +54,7 @@ pub fn table_text(table: &Table) -> String {
 }
 
 /// `quantity of invoice line (chinook."InvoiceLine"."Quantity", integer). How many were sold. From 1 to 9.`
-pub fn column_text(
-    table: &Table,
-    column: &ColumnContract,
-    metadata: &ColumnMetadata,
-    quote_values: bool,
-) -> String {
+pub fn column_text(table: &Table, column: &ColumnContract, metadata: &ColumnMetadata, quote_values: bool) -> String {
     let mut text = format!(
         "{} of {} ({}.{}, {}).",
         name_in_words(&column.name),

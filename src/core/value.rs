@@ -11,7 +11,8 @@ const SHORTEST_NEAR: usize = 6;
 /// Words of a value, at most.
 const MOST_WORDS: usize = 5;
 /// Values that are words of every other question.
-const COMMON: &str = " a all an and any are as at be by do for from in is it me no not of off on or other so the to up us was yes ";
+const COMMON: &str =
+    " a all an and any are as at be by do for from in is it me no not of off on or other so the to up us was yes ";
 
 /// A question, ready to be compared with values.
 pub struct Named {
@@ -56,7 +57,9 @@ impl Named {
         }
         let similarity = if self.runs.contains(&plain) {
             EXACT
-        } else if plain.chars().count() >= SHORTEST_NEAR && self.runs.iter().any(|run| run.chars().count() >= SHORTEST_NEAR && nearly(run, &plain)) {
+        } else if plain.chars().count() >= SHORTEST_NEAR
+            && self.runs.iter().any(|run| run.chars().count() >= SHORTEST_NEAR && nearly(run, &plain))
+        {
             NEAR
         } else {
             return None;

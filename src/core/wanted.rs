@@ -45,7 +45,15 @@ pub(crate) struct Wanted<'a> {
 impl<'a> Wanted<'a> {
     pub fn of((name, param): (&'a String, &'a Param)) -> Self {
         let numbers = param.choices.iter().filter_map(bits).collect();
-        Self { name, param, kind: Kind::of(name, param), numbers, before: HashMap::new(), after: HashMap::new(), found: None }
+        Self {
+            name,
+            param,
+            kind: Kind::of(name, param),
+            numbers,
+            before: HashMap::new(),
+            after: HashMap::new(),
+            found: None,
+        }
     }
 
     /// What the word says, where it may stand for the param.
@@ -54,7 +62,9 @@ impl<'a> Wanted<'a> {
             ParamType::Int => json!(word.number()?.parse::<i64>().ok()?),
             ParamType::Float => {
                 let text = word.number()?;
-                text.parse::<i64>().map_or_else(|_| text.parse::<f64>().map(|number| json!(number)), |whole| Ok(json!(whole))).ok()?
+                text.parse::<i64>()
+                    .map_or_else(|_| text.parse::<f64>().map(|number| json!(number)), |whole| Ok(json!(whole)))
+                    .ok()?
             }
             ParamType::Date => json!(is_date(word.raw).then_some(word.raw)?),
             ParamType::String => json!(word.quoted.then_some(word.raw)?),
@@ -106,7 +116,11 @@ mod tests {
         ] {
             let param: Param = serde_json::from_value(param).unwrap_or_else(|error| panic!("{name}: {error}"));
             let name = name.to_owned();
-            assert_eq!(Wanted::of((&name, &param)).value(&Question::of(word).words[0]).unwrap_or_default(), value, "{name} {word}");
+            assert_eq!(
+                Wanted::of((&name, &param)).value(&Question::of(word).words[0]).unwrap_or_default(),
+                value,
+                "{name} {word}"
+            );
         }
     }
 }

@@ -18,13 +18,9 @@ impl<'a> Checkpoint<'a> {
     /// # Errors
     /// `Unexpected` when it is not a safetensors file.
     pub fn parse(path: &Path, bytes: &'a [u8]) -> Result<Self, EmbedError> {
-        let tensors = SafeTensors::deserialize(bytes).map_err(|error| {
-            EmbedError::unexpected(path, "a safetensors file", format!("{error}"))
-        })?;
-        Ok(Checkpoint {
-            path: path.to_owned(),
-            tensors,
-        })
+        let tensors = SafeTensors::deserialize(bytes)
+            .map_err(|error| EmbedError::unexpected(path, "a safetensors file", format!("{error}")))?;
+        Ok(Checkpoint { path: path.to_owned(), tensors })
     }
 
     /// The tensor `name`, row by row.
@@ -41,12 +37,6 @@ impl<'a> Checkpoint<'a> {
             let found = format!("{:?} in shape {:?}", view.dtype(), view.shape());
             return Err(EmbedError::unexpected(&self.path, expected(), found));
         }
-        Ok(view
-            .data()
-            .as_chunks::<4>()
-            .0
-            .iter()
-            .map(|bytes| f32::from_le_bytes(*bytes))
-            .collect())
+        Ok(view.data().as_chunks::<4>().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect())
     }
 }

@@ -16,19 +16,11 @@ const LAST: usize = 64 << 10;
 /// text, so that when it gives as many tokens as are kept, it gives the same tokens
 /// as the whole.
 pub(crate) fn beginnings(text: &str) -> impl Iterator<Item = &str> {
-    let text = if text.len() > FIRST {
-        text.trim_start()
-    } else {
-        text
-    };
+    let text = if text.len() > FIRST { text.trim_start() } else { text };
     let mut next = Some(FIRST);
     std::iter::from_fn(move || {
         let limit = next?;
-        next = if limit >= text.len() || limit >= LAST {
-            None
-        } else {
-            Some(limit * 4)
-        };
+        next = if limit >= text.len() || limit >= LAST { None } else { Some(limit * 4) };
         Some(beginning(text, limit))
     })
 }

@@ -58,21 +58,12 @@ mod tests {
 
     #[test]
     fn the_empty_text_has_its_well_known_digest() {
-        assert_eq!(
-            of_bytes(b""),
-            "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-        );
+        assert_eq!(of_bytes(b""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
     }
 
     #[test]
     fn a_file_that_is_not_there_is_missing() {
         let error = of_file(Path::new("/nonexistent/file"), "the thing").unwrap_err();
-        assert!(matches!(
-            error,
-            EmbedError::Missing {
-                what: "the thing",
-                ..
-            }
-        ));
+        assert!(matches!(error, EmbedError::Missing { what: "the thing", .. }));
     }
 }

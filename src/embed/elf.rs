@@ -49,19 +49,12 @@ pub(crate) fn check(path: &Path) -> Result<(), EmbedError> {
         Ok(expected) => format!("{length} bytes of {expected}"),
         Err(problem) => problem,
     };
-    Err(EmbedError::unexpected(
-        path,
-        "a shared library of this machine",
-        problem,
-    ))
+    Err(EmbedError::unexpected(path, "a shared library of this machine", problem))
 }
 
 /// The length that an ELF header and its program headers, read through `read`
 /// (offset, size), demand.
-fn expected_length(
-    header: &[u8; 64],
-    mut read: impl FnMut(u64, usize) -> Option<Vec<u8>>,
-) -> Result<u64, String> {
+fn expected_length(header: &[u8; 64], mut read: impl FnMut(u64, usize) -> Option<Vec<u8>>) -> Result<u64, String> {
     if header[..6] != *b"\x7fELF\x02\x01" {
         return Err("no 64-bit ELF file".to_owned());
     }
@@ -69,16 +62,11 @@ fn expected_length(
     if MACHINE != 0 && machine != u64::from(MACHINE) {
         return Err(format!("a library for machine type {machine}"));
     }
-    let (offset, size, count) = (
-        number(header, 0x20, 8),
-        number(header, 0x36, 2),
-        number(header, 0x38, 2),
-    );
+    let (offset, size, count) = (number(header, 0x20, 8), number(header, 0x36, 2), number(header, 0x38, 2));
     if size < 56 {
         return Err("a broken ELF header".to_owned());
     }
-    let programs = read(offset, (size * count) as usize)
-        .ok_or("program headers beyond the end of the file")?;
+    let programs = read(offset, (size * count) as usize).ok_or("program headers beyond the end of the file")?;
     let segments = programs
         .chunks_exact(size as usize)
         .map(|program| number(program, 0x08, 8).saturating_add(number(program, 0x20, 8)));
@@ -88,9 +76,7 @@ fn expected_length(
 /// The little-endian number of `size` bytes at `offset`.
 fn number(bytes: &[u8], offset: usize, size: usize) -> u64 {
     let field = bytes.iter().skip(offset).take(size);
-    field
-        .rev()
-        .fold(0, |number, &byte| number << 8 | u64::from(byte))
+    field.rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
 }
 
 #[cfg(test)]
@@ -104,10 +90,7 @@ mod tests {
 
     #[test]
     fn what_is_no_library_is_told_apart() {
-        assert!(matches!(
-            check(Path::new("/nonexistent")),
-            Err(EmbedError::Missing { .. })
-        ));
+        assert!(matches!(check(Path::new("/nonexistent")), Err(EmbedError::Missing { .. })));
         assert!(check(Path::new("/")).is_err());
         let mut header = [0; 64];
         assert!(expected_length(&header, |_, _| None).is_err());
@@ -119,9 +102,6 @@ mod tests {
         let mut program = vec![0; 56];
         program[0x08] = 100;
         program[0x20] = 23;
-        assert_eq!(
-            expected_length(&header, |_, _| Some(program.clone())),
-            Ok(123)
-        );
+        assert_eq!(expected_length(&header, |_, _| Some(program.clone())), Ok(123));
     }
 }

@@ -46,11 +46,7 @@ impl Embedder {
     ///
     /// # Errors
     /// As there.
-    pub fn open_with(
-        runtime: &Path,
-        model_dir: &Path,
-        options: Options,
-    ) -> Result<Embedder, EmbedError> {
+    pub fn open_with(runtime: &Path, model_dir: &Path, options: Options) -> Result<Embedder, EmbedError> {
         let embedder = match Manifest::read(model_dir)? {
             Some(manifest) => Self::open_manifest(runtime, model_dir, &manifest, options),
             None => Self::open_export(runtime, model_dir, options),
@@ -95,21 +91,12 @@ impl Embedder {
         let graph = [dir.join("model.onnx"), dir.join("onnx/model.onnx")]
             .into_iter()
             .find(|path| path.exists())
-            .ok_or_else(|| EmbedError::Missing {
-                path: dir.join("manifest.json"),
-                what: "the model's manifest",
-            })?;
+            .ok_or_else(|| EmbedError::Missing { path: dir.join("manifest.json"), what: "the model's manifest" })?;
         let max_tokens = export_tokens(dir);
         let tokens = Tokens::open(&dir.join("tokenizer.json"), max_tokens)?;
         let environment = runtime::environment(runtime)?;
         let model = Model::open(&environment, &graph, false, options)?;
-        Ok(Embedder {
-            name: None,
-            tokens,
-            model,
-            max_tokens,
-            grown: false,
-        })
+        Ok(Embedder { name: None, tokens, model, max_tokens, grown: false })
     }
 
     /// Components of a vector.
@@ -143,11 +130,7 @@ impl Embedder {
     ///
     /// # Errors
     /// `Inference`.
-    pub fn embed(
-        &mut self,
-        texts: &[&str],
-        tick: &mut dyn FnMut(),
-    ) -> Result<Vec<Vec<f32>>, EmbedError> {
+    pub fn embed(&mut self, texts: &[&str], tick: &mut dyn FnMut()) -> Result<Vec<Vec<f32>>, EmbedError> {
         let mut ids = Vec::with_capacity(texts.len());
         for (index, text) in texts.iter().enumerate() {
             if index % TOKENIZED_AT_A_TIME == TOKENIZED_AT_A_TIME - 1 {
@@ -162,11 +145,7 @@ impl Embedder {
     ///
     /// # Errors
     /// `Inference`, also when an id is not one of the model's.
-    pub fn embed_ids(
-        &mut self,
-        texts: &[Vec<u32>],
-        tick: &mut dyn FnMut(),
-    ) -> Result<Vec<Vec<f32>>, EmbedError> {
+    pub fn embed_ids(&mut self, texts: &[Vec<u32>], tick: &mut dyn FnMut()) -> Result<Vec<Vec<f32>>, EmbedError> {
         let lengths: Vec<usize> = texts.iter().map(Vec::len).collect();
         let (order, batches) = batch::plan(&lengths);
         let mut vectors = vec![Vec::new(); texts.len()];
@@ -175,10 +154,7 @@ impl Embedder {
             tick();
             let last = batch.end == end;
             let places = &order[batch];
-            let run: Vec<&[u32]> = places
-                .iter()
-                .map(|&place| texts[place].as_slice())
-                .collect();
+            let run: Vec<&[u32]> = places.iter().map(|&place| texts[place].as_slice()).collect();
             self.grown |= run.iter().map(|ids| ids.len()).sum::<usize>() > SHORT;
             let found = self.model.run(&run, last && self.grown)?;
             for (&place, vector) in places.iter().zip(found) {
@@ -201,7 +177,5 @@ fn export_tokens(dir: &Path) -> usize {
         .ok()
         .and_then(|json| serde_json::from_slice::<serde_json::Value>(&json).ok())
         .and_then(|config| config.get("max_seq_length")?.as_u64())
-        .map_or(USUAL_TOKENS, |tokens| {
-            (tokens as usize).clamp(8, MOST_TOKENS)
-        })
+        .map_or(USUAL_TOKENS, |tokens| (tokens as usize).clamp(8, MOST_TOKENS))
 }

@@ -16,19 +16,11 @@ pub enum EmbedError {
     /// It is there but cannot be read: no right, an I/O error (58030, or 42501
     /// when `source.kind()` is `PermissionDenied`).
     #[error("{what} cannot be read: {}: {source}", path.display())]
-    Unreadable {
-        path: PathBuf,
-        what: &'static str,
-        source: io::Error,
-    },
+    Unreadable { path: PathBuf, what: &'static str, source: io::Error },
 
     /// It is there but is not the file that is expected (55000).
     #[error("{} is not the expected file: expected {expected}, found {found}", path.display())]
-    Unexpected {
-        path: PathBuf,
-        expected: String,
-        found: String,
-    },
+    Unexpected { path: PathBuf, expected: String, found: String },
 
     /// The ONNX Runtime library cannot be loaded, has a version that this crate
     /// does not work with, or another one is loaded already (55000).
@@ -53,36 +45,21 @@ impl EmbedError {
     pub(crate) fn reading(path: &Path, what: &'static str, source: io::Error) -> Self {
         let path = path.to_owned();
         match source.kind() {
-            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
-                EmbedError::Missing { path, what }
-            }
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => EmbedError::Missing { path, what },
             _ => EmbedError::Unreadable { path, what, source },
         }
     }
 
     /// For `map_err` around a write to `path`.
     pub(crate) fn writing(path: &Path) -> impl Fn(io::Error) -> Self + '_ {
-        move |source| EmbedError::Unwritable {
-            path: path.to_owned(),
-            source,
-        }
+        move |source| EmbedError::Unwritable { path: path.to_owned(), source }
     }
 
-    pub(crate) fn unexpected(
-        path: &Path,
-        expected: impl Into<String>,
-        found: impl Into<String>,
-    ) -> Self {
-        EmbedError::Unexpected {
-            path: path.to_owned(),
-            expected: expected.into(),
-            found: found.into(),
-        }
+    pub(crate) fn unexpected(path: &Path, expected: impl Into<String>, found: impl Into<String>) -> Self {
+        EmbedError::Unexpected { path: path.to_owned(), expected: expected.into(), found: found.into() }
     }
 
     pub(crate) fn inference(detail: impl ToString) -> Self {
-        EmbedError::Inference {
-            detail: detail.to_string(),
-        }
+        EmbedError::Inference { detail: detail.to_string() }
     }
 }

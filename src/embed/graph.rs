@@ -21,11 +21,7 @@ pub(crate) struct Weights<W: Write> {
 
 impl<W: Write> Weights<W> {
     pub fn new(out: W) -> Self {
-        Weights {
-            out,
-            offset: 0,
-            tensors: Vec::new(),
-        }
+        Weights { out, offset: 0, tensors: Vec::new() }
     }
 
     /// Appends `values`, a tensor of the shape `dims` called `name`.
@@ -36,18 +32,12 @@ impl<W: Write> Weights<W> {
         self.offset += padding;
         let bytes = little_endian(values);
         self.out.write_all(&bytes)?;
-        let entry = |key: &str, value: String| Entry {
-            key: key.to_owned(),
-            value,
-        };
+        let entry = |key: &str, value: String| Entry { key: key.to_owned(), value };
         self.tensors.push(Tensor {
             dims: dims.iter().map(|&d| d as i64).collect(),
             data_type: onnx::FLOAT,
             name: name.to_owned(),
-            external_data: vec![
-                entry("offset", self.offset.to_string()),
-                entry("length", bytes.len().to_string()),
-            ],
+            external_data: vec![entry("offset", self.offset.to_string()), entry("length", bytes.len().to_string())],
             data_location: onnx::EXTERNAL,
             ..Tensor::default()
         });
@@ -61,13 +51,7 @@ impl<W: Write> Weights<W> {
         let mut tensors = self.tensors;
         (self.out, move |location: &str| {
             for tensor in &mut tensors {
-                tensor.external_data.insert(
-                    0,
-                    Entry {
-                        key: "location".to_owned(),
-                        value: location.to_owned(),
-                    },
-                );
+                tensor.external_data.insert(0, Entry { key: "location".to_owned(), value: location.to_owned() });
             }
             tensors
         })
@@ -84,11 +68,7 @@ pub(crate) struct Builder<'w, W: Write> {
 
 impl<'w, W: Write> Builder<'w, W> {
     pub fn new(weights: &'w mut Weights<W>) -> Self {
-        Builder {
-            weights,
-            nodes: Vec::new(),
-            constants: Vec::new(),
-        }
+        Builder { weights, nodes: Vec::new(), constants: Vec::new() }
     }
 
     /// A node of the standard operator `op`.
@@ -206,15 +186,8 @@ mod tests {
         assert_eq!(bytes.len(), 4096 + 4);
         assert_eq!(bytes[4096..], 4.0f32.to_le_bytes());
         let tensors = tensors("file");
-        let entries: Vec<_> = tensors[1]
-            .external_data
-            .iter()
-            .map(|e| (e.key.as_str(), e.value.as_str()))
-            .collect();
-        assert_eq!(
-            entries,
-            [("location", "file"), ("offset", "4096"), ("length", "4")]
-        );
+        let entries: Vec<_> = tensors[1].external_data.iter().map(|e| (e.key.as_str(), e.value.as_str())).collect();
+        assert_eq!(entries, [("location", "file"), ("offset", "4096"), ("length", "4")]);
         assert_eq!(tensors[1].dims, [1, 1]);
     }
 }

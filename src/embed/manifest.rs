@@ -68,10 +68,7 @@ impl Manifest {
         let bytes = match fs::read(&path) {
             Ok(bytes) => bytes,
             Err(_) if !dir.is_dir() => {
-                return Err(EmbedError::Missing {
-                    path: dir.to_owned(),
-                    what: "the model directory",
-                });
+                return Err(EmbedError::Missing { path: dir.to_owned(), what: "the model directory" });
             }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(EmbedError::reading(&path, "the model's manifest", error)),
@@ -83,17 +80,11 @@ impl Manifest {
         let manifest: Manifest = serde_json::from_slice(bytes)
             .map_err(|error| EmbedError::unexpected(path, "a model manifest", error.to_string()))?;
         let problem = if manifest.format != FORMAT {
-            Some((
-                format!("format {FORMAT}"),
-                format!("format {}", manifest.format),
-            ))
+            Some((format!("format {FORMAT}"), format!("format {}", manifest.format)))
         } else if manifest.dimension == 0 || manifest.max_tokens < 3 {
             Some((
                 "a dimension and at least 3 tokens".to_owned(),
-                format!(
-                    "dimension {}, {} tokens",
-                    manifest.dimension, manifest.max_tokens
-                ),
+                format!("dimension {}, {} tokens", manifest.dimension, manifest.max_tokens),
             ))
         } else {
             // A name with a slash would lead out of the directory.
@@ -115,9 +106,9 @@ impl Manifest {
     /// `Unexpected` when the manifest names none.
     pub fn path(&self, dir: &Path, role: Role) -> Result<PathBuf, EmbedError> {
         let entry = self.files.iter().find(|file| file.role == role);
-        entry.map(|file| dir.join(&file.name)).ok_or_else(|| {
-            EmbedError::unexpected(&dir.join(MANIFEST), role.what(), "no such entry")
-        })
+        entry
+            .map(|file| dir.join(&file.name))
+            .ok_or_else(|| EmbedError::unexpected(&dir.join(MANIFEST), role.what(), "no such entry"))
     }
 
     /// Checks that the files are there in full length, and that the graph and the
@@ -144,8 +135,7 @@ impl Manifest {
         }
         for file in &self.files {
             let (path, what) = (dir.join(&file.name), file.role.what());
-            let metadata =
-                fs::metadata(&path).map_err(|error| EmbedError::reading(&path, what, error))?;
+            let metadata = fs::metadata(&path).map_err(|error| EmbedError::reading(&path, what, error))?;
             if !metadata.is_file() || metadata.len() != file.bytes {
                 return Err(EmbedError::unexpected(
                     &path,
@@ -156,11 +146,7 @@ impl Manifest {
             if hashed(file.role) {
                 let found = digest::of_file(&path, what)?;
                 if found != file.sha256 {
-                    return Err(EmbedError::unexpected(
-                        &path,
-                        format!("SHA-256 {}", file.sha256),
-                        found,
-                    ));
+                    return Err(EmbedError::unexpected(&path, format!("SHA-256 {}", file.sha256), found));
                 }
             }
         }
@@ -173,12 +159,7 @@ mod tests {
     use super::*;
 
     fn manifest() -> Manifest {
-        let file = |role, name: &str| FileEntry {
-            role,
-            name: name.to_owned(),
-            bytes: 1,
-            sha256: String::new(),
-        };
+        let file = |role, name: &str| FileEntry { role, name: name.to_owned(), bytes: 1, sha256: String::new() };
         Manifest {
             format: FORMAT,
             model: "local/test".to_owned(),
@@ -205,17 +186,12 @@ mod tests {
         let mut other = manifest();
         other.files[0].name = "../../etc/passwd".to_owned();
         assert!(matches!(parse(&other), Err(EmbedError::Unexpected { .. })));
-        assert!(matches!(
-            Manifest::parse(Path::new("m"), b"{"),
-            Err(EmbedError::Unexpected { .. })
-        ));
+        assert!(matches!(Manifest::parse(Path::new("m"), b"{"), Err(EmbedError::Unexpected { .. })));
     }
 
     #[test]
     fn a_role_without_a_file_is_not_a_model() {
-        let error = manifest()
-            .path(Path::new("/d"), Role::Tokenizer)
-            .unwrap_err();
+        let error = manifest().path(Path::new("/d"), Role::Tokenizer).unwrap_err();
         assert!(error.to_string().contains("the tokenizer"), "{error}");
     }
 }

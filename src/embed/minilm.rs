@@ -50,11 +50,7 @@ pub(crate) fn build<W: Write>(
     weights: &mut Weights<W>,
     failed: impl Fn(std::io::Error) -> EmbedError,
 ) -> Result<Skeleton, EmbedError> {
-    let mut graph = Minilm {
-        checkpoint,
-        builder: Builder::new(weights),
-        failed,
-    };
+    let mut graph = Minilm { checkpoint, builder: Builder::new(weights), failed };
     graph.shapes();
     let mut x = graph.embeddings()?;
     for layer in 0..LAYERS {
@@ -71,10 +67,7 @@ impl Skeleton {
         let axis = |name: &str| Extent::Named(name.to_owned());
         let ids = vec![axis("batch"), axis("sequence")];
         let vectors = vec![axis("batch"), Extent::Fixed(HIDDEN as i64)];
-        let opset = |domain: &str, version| OperatorSet {
-            domain: domain.to_owned(),
-            version,
-        };
+        let opset = |domain: &str, version| OperatorSet { domain: domain.to_owned(), version };
         let mut initializer = self.constants;
         initializer.extend(weights);
         let model = Model {
@@ -85,11 +78,7 @@ impl Skeleton {
                 name: "all-MiniLM-L6-v2".to_owned(),
                 initializer,
                 input: vec![ValueInfo::tensor("input_ids", onnx::INT64, ids)],
-                output: vec![ValueInfo::tensor(
-                    "sentence_embedding",
-                    onnx::FLOAT,
-                    vectors,
-                )],
+                output: vec![ValueInfo::tensor("sentence_embedding", onnx::FLOAT, vectors)],
             }),
             opset_import: vec![opset("", 20), opset(CONTRIB, 1)],
         };
@@ -120,18 +109,13 @@ impl<W: Write, F: Fn(std::io::Error) -> EmbedError> Minilm<'_, W, F> {
         b.ints("three_hidden", &[3 * HIDDEN as i64]);
         b.op("Shape", &["input_ids"], "shape");
         b.op("Shape", &["input_ids"], "sequence").int("start", 1);
-        b.op("Concat", &["shape", "hidden"], "by_text")
-            .int("axis", 0);
-        b.op("Concat", &["shape", "three_hidden"], "by_text_three")
-            .int("axis", 0);
+        b.op("Concat", &["shape", "hidden"], "by_text").int("axis", 0);
+        b.op("Concat", &["shape", "three_hidden"], "by_text_three").int("axis", 0);
     }
 
     fn embeddings(&mut self) -> Result<String, EmbedError> {
         let word = self.get("embeddings.word_embeddings.weight", &[WORDS, HIDDEN])?;
-        let mut position = self.get(
-            "embeddings.position_embeddings.weight",
-            &[POSITIONS, HIDDEN],
-        )?;
+        let mut position = self.get("embeddings.position_embeddings.weight", &[POSITIONS, HIDDEN])?;
         let types = self.get("embeddings.token_type_embeddings.weight", &[2, HIDDEN])?;
         for row in position.chunks_exact_mut(HIDDEN) {
             row.iter_mut().zip(&types).for_each(|(p, t)| *p += t);
@@ -139,27 +123,17 @@ impl<W: Write, F: Fn(std::io::Error) -> EmbedError> Minilm<'_, W, F> {
         let gamma = self.get("embeddings.LayerNorm.weight", &[HIDDEN])?;
         let beta = self.get("embeddings.LayerNorm.bias", &[HIDDEN])?;
         let b = &mut self.builder;
-        b.weight("word", &[WORDS, HIDDEN], &word)
-            .map_err(&self.failed)?;
-        b.weight("position", &[POSITIONS, HIDDEN], &position)
-            .map_err(&self.failed)?;
+        b.weight("word", &[WORDS, HIDDEN], &word).map_err(&self.failed)?;
+        b.weight("position", &[POSITIONS, HIDDEN], &position).map_err(&self.failed)?;
         b.floats("embedding_gamma", &[HIDDEN], &gamma);
         b.floats("embedding_beta", &[HIDDEN], &beta);
         b.op("Gather", &["word", "input_ids"], "word_rows");
         // A slice: the optimiser rewrites Gather over Range wrongly.
-        b.op(
-            "Slice",
-            &["position", "axis_0", "sequence", "axis_0"],
-            "position_rows",
-        );
+        b.op("Slice", &["position", "axis_0", "sequence", "axis_0"], "position_rows");
         b.op("Add", &["word_rows", "position_rows"], "summed");
-        b.op(
-            "LayerNormalization",
-            &["summed", "embedding_gamma", "embedding_beta"],
-            "normalised",
-        )
-        .int("axis", -1)
-        .float("epsilon", EPSILON);
+        b.op("LayerNormalization", &["summed", "embedding_gamma", "embedding_beta"], "normalised")
+            .int("axis", -1)
+            .float("epsilon", EPSILON);
         b.op("Reshape", &["normalised", "by_token"], "layer_0");
         Ok("layer_0".to_owned())
     }
@@ -169,22 +143,11 @@ impl<W: Write, F: Fn(std::io::Error) -> EmbedError> Minilm<'_, W, F> {
         let from = format!("encoder.layer.{layer}.");
         let n = |name: &str| format!("l{layer}_{name}");
         let context = self.attention(&from, &n, x)?;
-        let dense = self.get(
-            &format!("{from}attention.output.dense.weight"),
-            &[HIDDEN, HIDDEN],
-        )?;
+        let dense = self.get(&format!("{from}attention.output.dense.weight"), &[HIDDEN, HIDDEN])?;
         let bias = self.get(&format!("{from}attention.output.dense.bias"), &[HIDDEN])?;
         let out = self.product(&context, &n("output"), "by_token", &dense, HIDDEN, HIDDEN)?;
-        let x = self.residual(
-            &format!("{from}attention.output.LayerNorm"),
-            &n("attended"),
-            [&out, x],
-            &bias,
-        )?;
-        let up = self.get(
-            &format!("{from}intermediate.dense.weight"),
-            &[INNER, HIDDEN],
-        )?;
+        let x = self.residual(&format!("{from}attention.output.LayerNorm"), &n("attended"), [&out, x], &bias)?;
+        let up = self.get(&format!("{from}intermediate.dense.weight"), &[INNER, HIDDEN])?;
         let up_bias = self.get(&format!("{from}intermediate.dense.bias"), &[INNER])?;
         let down = self.get(&format!("{from}output.dense.weight"), &[HIDDEN, INNER])?;
         let down_bias = self.get(&format!("{from}output.dense.bias"), &[HIDDEN])?;
@@ -193,21 +156,11 @@ impl<W: Write, F: Fn(std::io::Error) -> EmbedError> Minilm<'_, W, F> {
         let up_bias = b.floats(&n("inner_bias"), &[INNER], &up_bias);
         b.contrib("BiasGelu", &[&inner, &up_bias], &n("gelu"));
         let out = self.product(&n("gelu"), &n("down"), "by_token", &down, HIDDEN, INNER)?;
-        self.residual(
-            &format!("{from}output.LayerNorm"),
-            &format!("layer_{}", layer + 1),
-            [&out, &x],
-            &down_bias,
-        )
+        self.residual(&format!("{from}output.LayerNorm"), &format!("layer_{}", layer + 1), [&out, &x], &down_bias)
     }
 
     /// What each token takes from the others, `[tokens, 384]`.
-    fn attention(
-        &mut self,
-        from: &str,
-        n: &impl Fn(&str) -> String,
-        x: &str,
-    ) -> Result<String, EmbedError> {
+    fn attention(&mut self, from: &str, n: &impl Fn(&str) -> String, x: &str) -> Result<String, EmbedError> {
         let (mut weight, mut bias) = (Vec::new(), Vec::new());
         for part in ["query", "key", "value"] {
             let from = format!("{from}attention.self.{part}");
@@ -217,12 +170,9 @@ impl<W: Write, F: Fn(std::io::Error) -> EmbedError> Minilm<'_, W, F> {
         let all = self.product(x, &n("qkv"), "by_text_three", &weight, 3 * HIDDEN, HIDDEN)?;
         let b = &mut self.builder;
         let (q, k, v) = (n("q"), n("k"), n("v"));
-        b.op_many("Split", &[&all], &[&q, &k, &v])
-            .int("axis", 2)
-            .int("num_outputs", 3);
+        b.op_many("Split", &[&all], &[&q, &k, &v]).int("axis", 2).int("num_outputs", 3);
         let bias = b.floats(&n("qkv_bias"), &[3 * HIDDEN], &bias);
-        b.contrib("MultiHeadAttention", &[&q, &k, &v, &bias], &n("attention"))
-            .int("num_heads", HEADS as i64);
+        b.contrib("MultiHeadAttention", &[&q, &k, &v, &bias], &n("attention")).int("num_heads", HEADS as i64);
         b.op("Reshape", &[&n("attention"), "by_token"], &n("context"));
         Ok(n("context"))
     }
@@ -240,12 +190,9 @@ impl<W: Write, F: Fn(std::io::Error) -> EmbedError> Minilm<'_, W, F> {
         let (panels, rows) = (format!("{name}_panels"), format!("{name}_rows"));
         let dims = [outputs / PANEL, inputs, PANEL];
         let b = &mut self.builder;
-        let weight = b
-            .weight(&format!("{name}_weight"), &dims, &in_panels(weight, inputs))
-            .map_err(&self.failed)?;
+        let weight = b.weight(&format!("{name}_weight"), &dims, &in_panels(weight, inputs)).map_err(&self.failed)?;
         b.op("MatMul", &[x, &weight], &panels);
-        b.op("Transpose", &[&panels], &rows)
-            .ints("perm", &[1, 0, 2]);
+        b.op("Transpose", &[&panels], &rows).ints("perm", &[1, 0, 2]);
         b.op("Reshape", &[&rows, shape], name);
         Ok(name.to_owned())
     }
@@ -264,12 +211,7 @@ impl<W: Write, F: Fn(std::io::Error) -> EmbedError> Minilm<'_, W, F> {
         let gamma = b.floats(&format!("{name}_gamma"), &[HIDDEN], &gamma);
         let beta = b.floats(&format!("{name}_beta"), &[HIDDEN], &beta);
         let bias = b.floats(&format!("{name}_bias"), &[HIDDEN], bias);
-        b.contrib(
-            "SkipLayerNormalization",
-            &[x, residual, &gamma, &beta, &bias],
-            name,
-        )
-        .float("epsilon", EPSILON);
+        b.contrib("SkipLayerNormalization", &[x, residual, &gamma, &beta, &bias], name).float("epsilon", EPSILON);
         Ok(name.to_owned())
     }
 
@@ -280,13 +222,9 @@ impl<W: Write, F: Fn(std::io::Error) -> EmbedError> Minilm<'_, W, F> {
         b.op("Reshape", &[x, "by_text"], "tokens");
         // The runtime adds up a middle axis in an order that depends on how many texts
         // there are, and the last one always in the same.
-        b.op("Transpose", &["tokens"], "components")
-            .ints("perm", &[0, 2, 1]);
-        b.op("ReduceMean", &["components", "last_axis"], "mean")
-            .int("keepdims", 0);
-        b.op("LpNormalization", &["mean"], "sentence_embedding")
-            .int("axis", -1)
-            .int("p", 2);
+        b.op("Transpose", &["tokens"], "components").ints("perm", &[0, 2, 1]);
+        b.op("ReduceMean", &["components", "last_axis"], "mean").int("keepdims", 0);
+        b.op("LpNormalization", &["mean"], "sentence_embedding").int("axis", -1).int("p", 2);
     }
 }
 

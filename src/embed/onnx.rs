@@ -156,20 +156,10 @@ pub enum Extent {
 impl ValueInfo {
     /// A tensor named `name` of element type `elem_type` with the dimensions `shape`.
     pub fn tensor(name: &str, elem_type: i32, shape: Vec<Extent>) -> Self {
-        let dim = shape
-            .into_iter()
-            .map(|extent| Dimension {
-                value: Some(extent),
-            })
-            .collect();
+        let dim = shape.into_iter().map(|extent| Dimension { value: Some(extent) }).collect();
         ValueInfo {
             name: name.to_owned(),
-            r#type: Some(Type {
-                tensor_type: Some(TensorType {
-                    elem_type,
-                    shape: Some(Shape { dim }),
-                }),
-            }),
+            r#type: Some(Type { tensor_type: Some(TensorType { elem_type, shape: Some(Shape { dim }) }) }),
         }
     }
 }

@@ -14,11 +14,7 @@ pub(crate) fn mean(tokens: ArrayView3<f32>) -> Vec<Vec<f32>> {
 /// Each row of `vectors`, `[texts, dimension]`, scaled to length 1. A sentence
 /// embedding that a graph pools itself may or may not be.
 pub(crate) fn rows(vectors: ArrayView2<f32>) -> Vec<Vec<f32>> {
-    vectors
-        .rows()
-        .into_iter()
-        .map(|row| unit(row.to_owned()))
-        .collect()
+    vectors.rows().into_iter().map(|row| unit(row.to_owned())).collect()
 }
 
 /// The sum, which has the direction of the mean.

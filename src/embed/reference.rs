@@ -50,15 +50,8 @@ impl Reference {
         for text in &texts {
             found.extend(embedder.embed(&[text], &mut || ())?);
         }
-        let expected = self
-            .items
-            .iter()
-            .chain(&self.items)
-            .map(|item| &item.vector);
-        Ok(expected
-            .zip(&found)
-            .map(|(e, f)| distance(e, f))
-            .fold(0.0, f32::max))
+        let expected = self.items.iter().chain(&self.items).map(|item| &item.vector);
+        Ok(expected.zip(&found).map(|(e, f)| distance(e, f)).fold(0.0, f32::max))
     }
 }
 

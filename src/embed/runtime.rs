@@ -44,29 +44,18 @@ pub(crate) fn environment(path: &Path) -> Result<Environment, EmbedError> {
     if let Some(loaded) = loaded.as_ref().filter(|loaded| loaded.path == path) {
         return Ok(loaded.environment.clone());
     }
-    let file = path
-        .canonicalize()
-        .map_err(|error| EmbedError::reading(path, elf::WHAT, error))?;
+    let file = path.canonicalize().map_err(|error| EmbedError::reading(path, elf::WHAT, error))?;
     elf::check(&file)?;
     if let Some(loaded) = &*loaded {
         if loaded.file == file {
             return Ok(loaded.environment.clone());
         }
         let other = loaded.path.display();
-        return Err(failure(
-            path,
-            format!("this process has loaded {other}; a new one can load another"),
-        ));
+        return Err(failure(path, format!("this process has loaded {other}; a new one can load another")));
     }
     let version = version(&file)?;
     if !supported(&version) {
-        return Err(failure(
-            path,
-            format!(
-                "it is version {version}, and 1.{OLDEST} to 1.{} work",
-                TOO_NEW - 1
-            ),
-        ));
+        return Err(failure(path, format!("it is version {version}, and 1.{OLDEST} to 1.{} work", TOO_NEW - 1)));
     }
     forbid_telemetry();
     let environment = ort::init_from(&file)
@@ -79,19 +68,12 @@ pub(crate) fn environment(path: &Path) -> Result<Environment, EmbedError> {
         .build()
         .map_err(|error| failure(path, error))?;
     environment.set_log_level(LogLevel::Fatal);
-    *loaded = Some(Loaded {
-        path: path.to_owned(),
-        file,
-        environment: environment.clone(),
-    });
+    *loaded = Some(Loaded { path: path.to_owned(), file, environment: environment.clone() });
     Ok(environment)
 }
 
 fn failure(path: &Path, detail: impl ToString) -> EmbedError {
-    EmbedError::Runtime {
-        path: path.to_owned(),
-        detail: detail.to_string(),
-    }
+    EmbedError::Runtime { path: path.to_owned(), detail: detail.to_string() }
 }
 
 /// Whether `version` ("1.24.4") is one that works.
@@ -113,15 +95,12 @@ fn version(path: &Path) -> Result<String, EmbedError> {
     // administrator, and `ort` loads the same file next.
     let library = unsafe { Library::new(path) }.map_err(|error| failure(path, error))?;
     // SAFETY: this is the type of the function in every version of ONNX Runtime.
-    let base =
-        unsafe { library.get::<unsafe extern "C" fn() -> *const OrtApiBase>(b"OrtGetApiBase\0") }
-            .map_err(|_| failure(path, "it is not ONNX Runtime: it has no OrtGetApiBase"))?;
+    let base = unsafe { library.get::<unsafe extern "C" fn() -> *const OrtApiBase>(b"OrtGetApiBase\0") }
+        .map_err(|_| failure(path, "it is not ONNX Runtime: it has no OrtGetApiBase"))?;
     // SAFETY: the function takes nothing and gives a static structure or null, whose
     // two functions never change; the version is a static text that ends with 0.
     let version = unsafe {
-        let base = base()
-            .as_ref()
-            .ok_or_else(|| failure(path, "it has no interface"))?;
+        let base = base().as_ref().ok_or_else(|| failure(path, "it has no interface"))?;
         let version = (base.GetVersionString)();
         if version.is_null() {
             return Err(failure(path, "it has no version"));
@@ -157,13 +136,7 @@ mod tests {
 
     #[test]
     fn what_is_not_onnx_runtime_is_refused() {
-        assert!(matches!(
-            environment(Path::new("/nonexistent.so")),
-            Err(EmbedError::Missing { .. })
-        ));
-        assert!(matches!(
-            environment(Path::new("/proc/self/exe")),
-            Err(EmbedError::Runtime { .. })
-        ));
+        assert!(matches!(environment(Path::new("/nonexistent.so")), Err(EmbedError::Missing { .. })));
+        assert!(matches!(environment(Path::new("/proc/self/exe")), Err(EmbedError::Runtime { .. })));
     }
 }

@@ -55,12 +55,7 @@ impl Model {
     /// # Errors
     /// `Unexpected` when it is not an ONNX model of this kind, `Inference` when its
     /// dimension is only known by running it and that fails.
-    pub fn open(
-        environment: &Environment,
-        path: &Path,
-        finished: bool,
-        options: Options,
-    ) -> Result<Self, EmbedError> {
+    pub fn open(environment: &Environment, path: &Path, finished: bool, options: Options) -> Result<Self, EmbedError> {
         let expected = "an ONNX model of sentence embeddings";
         let session = builder(environment, finished, options)
             .and_then(|mut builder| builder.commit_from_file(path))
@@ -100,14 +95,7 @@ impl Model {
             return Err(EmbedError::inference("a batch of texts of several lengths"));
         }
         let ones = vec![1; ids.len()];
-        let zeros = vec![
-            0;
-            if self.takes(Input::Types) {
-                ids.len()
-            } else {
-                0
-            }
-        ];
+        let zeros = vec![0; if self.takes(Input::Types) { ids.len() } else { 0 }];
         let mut values: Vec<(&str, SessionInputValue)> = Vec::with_capacity(3);
         for (name, input) in &self.inputs {
             let data = match input {
@@ -115,30 +103,17 @@ impl Model {
                 Input::Mask => &ones,
                 Input::Types => &zeros,
             };
-            let tensor = TensorRef::from_array_view((shape, data.as_slice()))
-                .map_err(EmbedError::inference)?;
+            let tensor = TensorRef::from_array_view((shape, data.as_slice())).map_err(EmbedError::inference)?;
             values.push((name, tensor.into()));
         }
-        let outputs = if last {
-            self.session.run_with_options(values, &self.last)
-        } else {
-            self.session.run(values)
-        };
+        let outputs = if last { self.session.run_with_options(values, &self.last) } else { self.session.run(values) };
         let outputs = outputs.map_err(EmbedError::inference)?;
-        let (dims, data) = outputs[self.output]
-            .try_extract_tensor::<f32>()
-            .map_err(EmbedError::inference)?;
+        let (dims, data) = outputs[self.output].try_extract_tensor::<f32>().map_err(EmbedError::inference)?;
         let dims: Vec<usize> = dims.iter().map(|&d| d as usize).collect();
         let vectors = vectors(self.pooling, &dims, data)
             .filter(|vectors| vectors.len() == texts.len())
-            .ok_or_else(|| {
-                EmbedError::inference(format!("an output of shape {dims:?} for {shape:?} tokens"))
-            })?;
-        if vectors
-            .iter()
-            .flatten()
-            .all(|component| component.is_finite())
-        {
+            .ok_or_else(|| EmbedError::inference(format!("an output of shape {dims:?} for {shape:?} tokens")))?;
+        if vectors.iter().flatten().all(|component| component.is_finite()) {
             Ok(vectors)
         } else {
             Err(EmbedError::inference("a component is not a number"))
@@ -150,16 +125,8 @@ impl Model {
     }
 }
 
-fn builder(
-    environment: &Environment,
-    finished: bool,
-    options: Options,
-) -> ort::Result<SessionBuilder> {
-    let level = if finished {
-        GraphOptimizationLevel::Disable
-    } else {
-        GraphOptimizationLevel::All
-    };
+fn builder(environment: &Environment, finished: bool, options: Options) -> ort::Result<SessionBuilder> {
+    let level = if finished { GraphOptimizationLevel::Disable } else { GraphOptimizationLevel::All };
     Ok(Session::builder(environment)?
         .with_log_level(LogLevel::Fatal)?
         // One thread, the caller's: the runtime then starts none.
@@ -193,10 +160,7 @@ fn inputs(outlets: &[Outlet]) -> Result<Vec<(String, Input)>, String> {
             other => return Err(format!("an input named {other:?}")),
         };
         match outlet.dtype() {
-            ValueType::Tensor {
-                ty: TensorElementType::Int64,
-                ..
-            } => {}
+            ValueType::Tensor { ty: TensorElementType::Int64, .. } => {}
             other => return Err(format!("input {:?} of type {other}", outlet.name())),
         }
         inputs.push((outlet.name().to_owned(), input));
@@ -211,21 +175,14 @@ fn inputs(outlets: &[Outlet]) -> Result<Vec<(String, Input)>, String> {
 /// pooled output is preferred, by name or by shape.
 fn output(outlets: &[Outlet]) -> Result<(usize, Pooling, Option<usize>), String> {
     let candidates = outlets.iter().enumerate().filter_map(|(index, outlet)| {
-        let ValueType::Tensor {
-            ty: TensorElementType::Float32,
-            shape,
-            ..
-        } = outlet.dtype()
-        else {
+        let ValueType::Tensor { ty: TensorElementType::Float32, shape, .. } = outlet.dtype() else {
             return None;
         };
         let dimension = shape.last().and_then(|&d| usize::try_from(d).ok());
         let dimension = dimension.filter(|&d| d > 0);
         match (outlet.name(), shape.len()) {
             ("sentence_embedding", 2) => Some((0, index, Pooling::Pooled, dimension)),
-            ("last_hidden_state" | "token_embeddings", 3) => {
-                Some((1, index, Pooling::Mean, dimension))
-            }
+            ("last_hidden_state" | "token_embeddings", 3) => Some((1, index, Pooling::Mean, dimension)),
             (_, 3) => Some((2, index, Pooling::Mean, dimension)),
             // BERT's `pooler_output` is trained for another task than similarity.
             (name, 2) if name != "pooler_output" => Some((3, index, Pooling::Pooled, dimension)),
@@ -233,11 +190,10 @@ fn output(outlets: &[Outlet]) -> Result<(usize, Pooling, Option<usize>), String>
         }
     });
     let best = candidates.min_by_key(|candidate| (candidate.0, candidate.1));
-    best.map(|(_, index, pooling, dimension)| (index, pooling, dimension))
-        .ok_or_else(|| {
-            let names: Vec<_> = outlets.iter().map(Outlet::name).collect();
-            format!("no output of token or sentence embeddings among {names:?}")
-        })
+    best.map(|(_, index, pooling, dimension)| (index, pooling, dimension)).ok_or_else(|| {
+        let names: Vec<_> = outlets.iter().map(Outlet::name).collect();
+        format!("no output of token or sentence embeddings among {names:?}")
+    })
 }
 
 fn vectors(pooling: Pooling, dims: &[usize], data: &[f32]) -> Option<Vec<Vec<f32>>> {
@@ -260,14 +216,8 @@ mod tests {
 
     #[test]
     fn an_output_of_another_shape_is_no_vector() {
-        assert_eq!(
-            vectors(Pooling::Pooled, &[1, 2], &[0.0, 2.0]),
-            Some(vec![vec![0.0, 1.0]])
-        );
-        assert_eq!(
-            vectors(Pooling::Mean, &[1, 2, 2], &[0.0, 1.0, 0.0, 3.0]),
-            Some(vec![vec![0.0, 1.0]])
-        );
+        assert_eq!(vectors(Pooling::Pooled, &[1, 2], &[0.0, 2.0]), Some(vec![vec![0.0, 1.0]]));
+        assert_eq!(vectors(Pooling::Mean, &[1, 2, 2], &[0.0, 1.0, 0.0, 3.0]), Some(vec![vec![0.0, 1.0]]));
         assert_eq!(vectors(Pooling::Mean, &[1, 2], &[0.0, 2.0]), None);
         assert_eq!(vectors(Pooling::Pooled, &[2, 2], &[0.0, 2.0]), None);
     }

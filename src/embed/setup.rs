@@ -20,8 +20,7 @@ pub const MODEL: &str = "local/all-minilm-l6-v2";
 /// SHA-256 of the `model.safetensors` that is published for it.
 pub const WEIGHTS_SHA256: &str = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db";
 /// SHA-256 of its `tokenizer.json`.
-pub const TOKENIZER_SHA256: &str =
-    "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037";
+pub const TOKENIZER_SHA256: &str = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037";
 /// SHA-256 of the graph and of the weights file that are written: the same on every
 /// machine. A test compares them with what the code writes.
 const GRAPH_SHA256: &str = "a4e0d6b82126d5836a13427f6663da187ccd5cd9d57ae8dd7a96f0729e8c3661";
@@ -47,12 +46,7 @@ pub enum Written {
 /// `Unexpected` when a file does not have the published SHA-256, `WrongVectors` when
 /// the model does not give the reference vectors, and those of reading, writing and
 /// opening. After an error the model that was there before is still in place.
-pub fn write(
-    weights: &Path,
-    tokenizer: &Path,
-    runtime: &Path,
-    out: &Path,
-) -> Result<Written, EmbedError> {
+pub fn write(weights: &Path, tokenizer: &Path, runtime: &Path, out: &Path) -> Result<Written, EmbedError> {
     if let Ok(Some(manifest)) = Manifest::read(out)
         && is_current(&manifest)
         && manifest.verify(out).is_ok()
@@ -76,17 +70,14 @@ pub fn write(
 /// `Missing` for a directory without a manifest, `WrongVectors`, and those of
 /// opening.
 pub fn check(runtime: &Path, dir: &Path) -> Result<(Manifest, Option<f32>), EmbedError> {
-    let manifest = Manifest::read(dir)?.ok_or_else(|| EmbedError::Missing {
-        path: dir.join(crate::MANIFEST),
-        what: "the model's manifest",
-    })?;
+    let manifest = Manifest::read(dir)?
+        .ok_or_else(|| EmbedError::Missing { path: dir.join(crate::MANIFEST), what: "the model's manifest" })?;
     manifest.verify(dir)?;
     if manifest.model == Reference::load()?.model {
         let deviation = deviation(runtime, dir, &manifest)?;
         return Ok((manifest, Some(deviation)));
     }
-    Embedder::open_manifest(runtime, dir, &manifest, Options::default())?
-        .embed(&["a text"], &mut || ())?;
+    Embedder::open_manifest(runtime, dir, &manifest, Options::default())?.embed(&["a text"], &mut || ())?;
     Ok((manifest, None))
 }
 
@@ -104,15 +95,7 @@ pub fn is_current(manifest: &Manifest) -> bool {
 fn read(path: &Path, what: &'static str, sha256: &str) -> Result<Vec<u8>, EmbedError> {
     let bytes = fs::read(path).map_err(|error| EmbedError::reading(path, what, error))?;
     let found = digest::of_bytes(&bytes);
-    if found == sha256 {
-        Ok(bytes)
-    } else {
-        Err(EmbedError::unexpected(
-            path,
-            format!("SHA-256 {sha256}"),
-            found,
-        ))
-    }
+    if found == sha256 { Ok(bytes) } else { Err(EmbedError::unexpected(path, format!("SHA-256 {sha256}"), found)) }
 }
 
 /// Puts weights, graph and tokenizer into `out` under names of their own. Nothing
@@ -145,9 +128,7 @@ fn place_bytes(
 ) -> Result<crate::FileEntry, EmbedError> {
     let mut staged = Staged::create(out, after.trim_start_matches('.'))?;
     let path = staged.path();
-    staged
-        .write_all(bytes)
-        .map_err(EmbedError::writing(&path))?;
+    staged.write_all(bytes).map_err(EmbedError::writing(&path))?;
     staged.place(role, before, after)
 }
 

@@ -63,12 +63,7 @@ impl Staged {
         let name = format!("{before}{}{after}", &sha256[..DIGITS]);
         let bytes = self.bytes;
         self.rename(&name)?;
-        Ok(FileEntry {
-            role,
-            name,
-            bytes,
-            sha256,
-        })
+        Ok(FileEntry { role, name, bytes, sha256 })
     }
 
     fn sync(&mut self) -> Result<(), EmbedError> {
@@ -155,20 +150,14 @@ pub(crate) fn publish(dir: &Path, manifest: &Manifest) -> Result<(), EmbedError>
 }
 
 fn sync_directory(dir: &Path) -> Result<(), EmbedError> {
-    File::open(dir)
-        .and_then(|dir| dir.sync_all())
-        .map_err(EmbedError::writing(dir))
+    File::open(dir).and_then(|dir| dir.sync_all()).map_err(EmbedError::writing(dir))
 }
 
 /// Whether `entry` is a temporary file of a process that was killed long ago.
 fn is_left_over(entry: &DirEntry) -> bool {
     let name = entry.file_name();
-    let age = entry
-        .metadata()
-        .and_then(|metadata| metadata.modified())
-        .map(|time| time.elapsed());
-    name.to_string_lossy().starts_with(TEMPORARY)
-        && matches!(age, Ok(Ok(age)) if age > Duration::from_secs(3600))
+    let age = entry.metadata().and_then(|metadata| metadata.modified()).map(|time| time.elapsed());
+    name.to_string_lossy().starts_with(TEMPORARY) && matches!(age, Ok(Ok(age)) if age > Duration::from_secs(3600))
 }
 
 /// Whether `name` is one that [`Staged::place`] gives: anything else in the directory
@@ -180,9 +169,7 @@ fn is_ours(name: &str) -> bool {
     let digits = stem.rsplit_once('-').map_or("", |(_, digits)| digits);
     matches!(end, "onnx" | "weights" | "json")
         && digits.len() == DIGITS
-        && digits
-            .bytes()
-            .all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
+        && digits.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 #[cfg(test)]
@@ -198,9 +185,7 @@ mod tests {
 
     fn names(dir: &Path) -> Vec<String> {
         let entries = fs::read_dir(dir).unwrap();
-        let mut names: Vec<_> = entries
-            .map(|e| e.unwrap().file_name().into_string().unwrap())
-            .collect();
+        let mut names: Vec<_> = entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
         names.sort();
         names
     }
@@ -228,10 +213,7 @@ mod tests {
         assert_eq!(entry.name, "model-ba7816bf8f01.onnx");
         assert_eq!(entry.bytes, 3);
         assert_eq!(names(&dir), [entry.name.as_str()]);
-        let mode = fs::metadata(dir.join(&entry.name))
-            .unwrap()
-            .permissions()
-            .mode();
+        let mode = fs::metadata(dir.join(&entry.name)).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o644);
         fs::remove_dir_all(dir).unwrap();
     }
@@ -256,12 +238,8 @@ mod tests {
             publish(&dir, &manifest(vec![entry.clone()])).unwrap();
             generations.push(entry.name);
         }
-        let mut expected = vec![
-            MANIFEST.to_owned(),
-            generations[1].clone(),
-            generations[2].clone(),
-            "notes.json".to_owned(),
-        ];
+        let mut expected =
+            vec![MANIFEST.to_owned(), generations[1].clone(), generations[2].clone(), "notes.json".to_owned()];
         expected.sort();
         assert_eq!(names(&dir), expected);
         fs::remove_dir_all(dir).unwrap();
@@ -271,13 +249,7 @@ mod tests {
     fn names_of_ours_are_told_from_others() {
         assert!(is_ours("all-minilm-l6-v2-0123456789ab.weights"));
         assert!(is_ours("tokenizer-0123456789ab.json"));
-        for name in [
-            "manifest.json",
-            "model.onnx",
-            "a-0123.onnx",
-            "a-0123456789ag.onnx",
-            "x",
-        ] {
+        for name in ["manifest.json", "model.onnx", "a-0123.onnx", "a-0123456789ag.onnx", "x"] {
             assert!(!is_ours(name), "{name}");
         }
     }

@@ -7,8 +7,8 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokenizers::{
-    AddedToken, DecoderWrapper, NormalizerWrapper, PostProcessorWrapper, PreTokenizerWrapper,
-    Tokenizer, TokenizerImpl, TruncationParams,
+    AddedToken, DecoderWrapper, NormalizerWrapper, PostProcessorWrapper, PreTokenizerWrapper, Tokenizer, TokenizerImpl,
+    TruncationParams,
 };
 
 use crate::clip;
@@ -17,13 +17,8 @@ use crate::wordpiece::WordPiece;
 
 const WHAT: &str = "the tokenizer";
 
-type WordPieceTokenizer = TokenizerImpl<
-    WordPiece,
-    NormalizerWrapper,
-    PreTokenizerWrapper,
-    PostProcessorWrapper,
-    DecoderWrapper,
->;
+type WordPieceTokenizer =
+    TokenizerImpl<WordPiece, NormalizerWrapper, PreTokenizerWrapper, PostProcessorWrapper, DecoderWrapper>;
 
 /// What a `tokenizer.json` describes, with truncation at a number of tokens of our
 /// own and no padding, whatever the file says about either.
@@ -138,10 +133,7 @@ fn word_piece(json: &str) -> Option<WordPieceTokenizer> {
     Some(tokenizer)
 }
 
-fn limit<M, N, PT, PP, D>(
-    tokenizer: &mut TokenizerImpl<M, N, PT, PP, D>,
-    max_tokens: usize,
-) -> tokenizers::Result<()>
+fn limit<M, N, PT, PP, D>(tokenizer: &mut TokenizerImpl<M, N, PT, PP, D>, max_tokens: usize) -> tokenizers::Result<()>
 where
     M: tokenizers::Model,
     N: tokenizers::Normalizer,
@@ -149,16 +141,11 @@ where
     PP: tokenizers::PostProcessor,
     D: tokenizers::Decoder,
 {
-    let added = tokenizer
-        .get_post_processor()
-        .map_or(0, |p| p.added_tokens(false));
+    let added = tokenizer.get_post_processor().map_or(0, |p| p.added_tokens(false));
     if added >= max_tokens {
         return Err(format!("a template of {added} tokens where {max_tokens} are kept").into());
     }
     tokenizer.with_padding(None);
-    tokenizer.with_truncation(Some(TruncationParams {
-        max_length: max_tokens,
-        ..TruncationParams::default()
-    }))?;
+    tokenizer.with_truncation(Some(TruncationParams { max_length: max_tokens, ..TruncationParams::default() }))?;
     Ok(())
 }

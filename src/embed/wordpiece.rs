@@ -58,10 +58,7 @@ impl Vocabulary {
 
     fn word(&self, index: usize) -> &str {
         let start = self.starts[index] as usize;
-        let end = self
-            .starts
-            .get(index + 1)
-            .map_or(self.text.len(), |&start| start as usize);
+        let end = self.starts.get(index + 1).map_or(self.text.len(), |&start| start as usize);
         &self.text[start..end]
     }
 
@@ -96,9 +93,7 @@ impl Vocabulary {
 
 /// FNV-1a.
 fn hash(word: &str) -> u64 {
-    word.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    })
+    word.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 /// Splits a word into the longest pieces that the vocabulary has.
@@ -150,13 +145,7 @@ impl Model for WordPiece {
     fn tokenize(&self, word: &str) -> tokenizers::Result<Vec<Token>> {
         let known = word.chars().nth(self.max_chars).is_none();
         let pieces = if known { self.pieces(word) } else { None };
-        Ok(pieces.unwrap_or_else(|| {
-            vec![Token::new(
-                self.unknown_id,
-                self.unknown.clone(),
-                (0, word.len()),
-            )]
-        }))
+        Ok(pieces.unwrap_or_else(|| vec![Token::new(self.unknown_id, self.unknown.clone(), (0, word.len()))]))
     }
 
     fn token_to_id(&self, token: &str) -> Option<u32> {
@@ -165,9 +154,7 @@ impl Model for WordPiece {
 
     fn id_to_token(&self, id: u32) -> Option<String> {
         let mut words = self.vocabulary.iter();
-        words
-            .find(|word| word.1 == id)
-            .map(|word| word.0.to_owned())
+        words.find(|word| word.1 == id).map(|word| word.0.to_owned())
     }
 
     fn get_vocab(&self) -> HashMap<String, u32> {
@@ -213,10 +200,7 @@ impl<'de> Visitor<'de> for WordPieceVisitor {
                 "type" => {
                     let kind: String = map.next_value()?;
                     if kind != "WordPiece" {
-                        return Err(de::Error::invalid_value(
-                            de::Unexpected::Str(&kind),
-                            &"WordPiece",
-                        ));
+                        return Err(de::Error::invalid_value(de::Unexpected::Str(&kind), &"WordPiece"));
                     }
                 }
                 "unk_token" => unknown = map.next_value()?,
@@ -229,16 +213,10 @@ impl<'de> Visitor<'de> for WordPieceVisitor {
             }
         }
         vocabulary.index();
-        let unknown_id = vocabulary.get(&unknown).ok_or_else(|| {
-            de::Error::custom(format!("the vocabulary has no unknown token {unknown:?}"))
-        })?;
-        Ok(WordPiece {
-            vocabulary,
-            unknown,
-            unknown_id,
-            prefix,
-            max_chars,
-        })
+        let unknown_id = vocabulary
+            .get(&unknown)
+            .ok_or_else(|| de::Error::custom(format!("the vocabulary has no unknown token {unknown:?}")))?;
+        Ok(WordPiece { vocabulary, unknown, unknown_id, prefix, max_chars })
     }
 }
 
@@ -286,12 +264,7 @@ mod tests {
     }
 
     fn ids(word: &str) -> Vec<u32> {
-        model()
-            .tokenize(word)
-            .unwrap()
-            .iter()
-            .map(|t| t.id)
-            .collect()
+        model().tokenize(word).unwrap().iter().map(|t| t.id).collect()
     }
 
     #[test]

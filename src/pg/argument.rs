@@ -21,7 +21,11 @@ pub fn spoken<'a>(name: &str, value: Option<&'a str>) -> Result<&'a str> {
 /// A list without NULLs; NULL stays `None`.
 pub fn list(name: &str, value: TextArray) -> Result<Option<Vec<String>>> {
     let Some(items) = value else { return Ok(None) };
-    items.into_iter().map(|item| item.ok_or_else(|| Error::null(&format!("an element of {name}")))).collect::<Result<_>>().map(Some)
+    items
+        .into_iter()
+        .map(|item| item.ok_or_else(|| Error::null(&format!("an element of {name}"))))
+        .collect::<Result<_>>()
+        .map(Some)
 }
 
 /// A filter: a list that names at least one thing, without repetition. NULL filters nothing.

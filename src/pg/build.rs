@@ -183,7 +183,14 @@ pub fn live_build(name: &str, namespace: &str) -> Result<Option<Live>> {
     query::read_one(
         "SELECT build, schema_version, built_at, curated_hash FROM nl2sql.pointer WHERE datasource = $1 AND namespace = $2",
         &[name.into(), namespace.into()],
-        |row| Ok(Live { build: row.must(1)?, schema_version: row.must(2)?, built_at: row.must(3)?, curated_hash: row.get(4)? }),
+        |row| {
+            Ok(Live {
+                build: row.must(1)?,
+                schema_version: row.must(2)?,
+                built_at: row.must(3)?,
+                curated_hash: row.get(4)?,
+            })
+        },
     )
 }
 
@@ -199,7 +206,13 @@ pub fn begin(namespace: &str, name: &str, schema_version: &str, issues: &[Issue]
     .ok_or_else(|| Error::from(pgrx::spi::Error::InvalidPosition))
 }
 
-pub fn switch_pointer(name: &str, namespace: &str, build: i64, schema_version: &str, curated_hash: Option<&str>) -> Result<()> {
+pub fn switch_pointer(
+    name: &str,
+    namespace: &str,
+    build: i64,
+    schema_version: &str,
+    curated_hash: Option<&str>,
+) -> Result<()> {
     query::execute(
         "INSERT INTO nl2sql.pointer AS p (datasource, namespace, build, schema_version, built_at, curated_hash)
          SELECT $1, $2, b.id, $4, b.built_at, $5 FROM nl2sql.build b WHERE b.id = $3

@@ -32,7 +32,8 @@ impl Stored {
     /// `changeable` alone: what another piece reads is not told.
     pub fn kept(&self, content: &Content, changeable: &HashSet<Item>) -> BTreeMap<Item, Reads> {
         let known: HashMap<Item, Vec<&str>> = self.content.written().collect();
-        let kept = content.written().filter(|(item, written)| changeable.contains(item) && known.get(item) == Some(written));
+        let kept =
+            content.written().filter(|(item, written)| changeable.contains(item) && known.get(item) == Some(written));
         kept.map(|(item, _)| (item.clone(), self.reads_of(&item))).collect()
     }
 }
@@ -85,8 +86,12 @@ impl Stored {
              WHERE datasource = $1 ORDER BY name COLLATE \"C\"",
             &[datasource.into()],
             |row| {
-                let metric =
-                    Metric { name: row.must(1)?, description: row.get(2)?, expression: row.must(3)?, table: row.must(4)? };
+                let metric = Metric {
+                    name: row.must(1)?,
+                    description: row.get(2)?,
+                    expression: row.must(3)?,
+                    table: row.must(4)?,
+                };
                 self.note(Item::Metric(metric.name.clone()), &row, 5)?;
                 Ok(metric)
             },
@@ -96,7 +101,8 @@ impl Stored {
              WHERE datasource = $1 ORDER BY term COLLATE \"C\"",
             &[datasource.into()],
             |row| {
-                let term = Term { term: row.must(1)?, definition: row.must(2)?, synonyms: row.must(3)?, tables: row.must(4)? };
+                let term =
+                    Term { term: row.must(1)?, definition: row.must(2)?, synonyms: row.must(3)?, tables: row.must(4)? };
                 self.note(Item::Term(term.term.clone()), &row, 5)?;
                 Ok(term)
             },
@@ -243,7 +249,8 @@ pub fn note_reads(datasource: &str, before: &BTreeMap<Item, Reads>, now: &[(Item
             Item::Metric(name) => ("UPDATE nl2sql.metric SET reads = $3 WHERE datasource = $1 AND name = $2", name),
             Item::Term(term) => ("UPDATE nl2sql.term SET reads = $3 WHERE datasource = $1 AND term = $2", term),
         };
-        let args: [DatumWithOid; 3] = [datasource.into(), name.as_str().into(), JsonB(serde_json::to_value(reads)?).into()];
+        let args: [DatumWithOid; 3] =
+            [datasource.into(), name.as_str().into(), JsonB(serde_json::to_value(reads)?).into()];
         query::execute(statement, &args)?;
     }
     Ok(())

@@ -23,7 +23,8 @@ pub fn build(datasource: &Datasource) -> Result<Outcome> {
     let chunks = cut.chunks;
     let curated_hash = content.hash();
     let hashes = entry::hashes(&chunks);
-    let issues: Vec<Issue> = schema_issues(live.build)?.into_iter().chain(build::left_out(name, &cut.problems)).collect();
+    let issues: Vec<Issue> =
+        schema_issues(live.build)?.into_iter().chain(build::left_out(name, &cut.problems)).collect();
     if live.curated_hash == curated_hash
         && entry::holds(&namespace, live.build, &chunks, &hashes, Some(&ChunkType::CURATED))?
     {
@@ -49,12 +50,22 @@ pub fn build(datasource: &Datasource) -> Result<Outcome> {
     build::switch_pointer(name, &namespace, build, &schema_version, curated_hash.as_deref())?;
     notify::swapped(name, &namespace, build, &schema_version)?;
     build::retain_builds(name, &namespace, build, Some(live.build))?;
-    Ok(Outcome { status: "indexed", build, schema_version, entries, counts, embedded, reused: entries - embedded, issues })
+    Ok(Outcome {
+        status: "indexed",
+        build,
+        schema_version,
+        entries,
+        counts,
+        embedded,
+        reused: entries - embedded,
+        issues,
+    })
 }
 
 /// What a build found wrong with the schema.
 fn schema_issues(build: i64) -> Result<Vec<Issue>> {
-    let issues = query::read_one("SELECT issues FROM nl2sql.build WHERE id = $1", &[build.into()], |row| row.must::<JsonB>(1))?;
+    let issues =
+        query::read_one("SELECT issues FROM nl2sql.build WHERE id = $1", &[build.into()], |row| row.must::<JsonB>(1))?;
     let issues: Vec<Issue> = serde_json::from_value(issues.map(|issues| issues.0).unwrap_or_default())?;
     Ok(issues.into_iter().filter(|issue| issue.table.is_some()).collect())
 }

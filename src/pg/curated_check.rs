@@ -40,14 +40,21 @@ pub fn wider(datasource: &Datasource) -> Result<HashSet<TableName>> {
     }
     let scope = Scope::new(&datasource.options)?;
     let catalogue = identity::as_owner(|| catalogue::structure(&datasource.schemas))?;
-    let tables: HashMap<u32, TableName> = catalogue.tables.iter().map(|table| (table.oid, table.table_name())).collect();
-    let columns = catalogue.columns.iter().filter_map(|column| Some((tables.get(&column.table)?, column.name.as_str())));
+    let tables: HashMap<u32, TableName> =
+        catalogue.tables.iter().map(|table| (table.oid, table.table_name())).collect();
+    let columns =
+        catalogue.columns.iter().filter_map(|column| Some((tables.get(&column.table)?, column.name.as_str())));
     Ok(columns.filter(|(table, column)| scope.excludes_column(table, column)).map(|(table, _)| table.clone()).collect())
 }
 
 /// Checks content as the current user, for whom `schema` is what there is. `before`: what the pieces read when they
 /// were written down, which their names go on meaning; where they do not, it is a problem.
-pub fn check(datasource: &Datasource, content: &Content, schema: &Schema, before: &BTreeMap<Item, Reads>) -> Result<Verdict> {
+pub fn check(
+    datasource: &Datasource,
+    content: &Content,
+    schema: &Schema,
+    before: &BTreeMap<Item, Reads>,
+) -> Result<Verdict> {
     let names = Names::new(&datasource.schemas, schema).with_wider(wider(datasource)?);
     let mut verdict = Verdict { problems: validate::repeated(content), ..Verdict::default() };
     let lookup = Lookup::of(&datasource.schemas)?;
@@ -131,8 +138,13 @@ impl Verdict {
     /// 22023 that names every problem, where there is one.
     pub fn refuse(&self, name: &str) -> Result<()> {
         let Some(first) = self.problems.first() else { return Ok(()) };
-        let error = Error::invalid(format!("curated content of datasource \"{}\" is not valid: {}", shown(name), cut(&first.to_string())));
-        let others: Vec<String> = self.problems.iter().skip(1).take(LISTED).map(|problem| cut(&problem.to_string()).into_owned()).collect();
+        let error = Error::invalid(format!(
+            "curated content of datasource \"{}\" is not valid: {}",
+            shown(name),
+            cut(&first.to_string())
+        ));
+        let others: Vec<String> =
+            self.problems.iter().skip(1).take(LISTED).map(|problem| cut(&problem.to_string()).into_owned()).collect();
         let mut length = 0;
         let listed = others.iter().take_while(|problem| {
             length += problem.len();

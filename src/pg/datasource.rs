@@ -109,12 +109,7 @@ pub fn save(name: &str, change: Change) -> Result<()> {
              domains = coalesce($3, d.domains),
              sample_questions = coalesce($4, d.sample_questions),
              changed_at = now()",
-        &[
-            name.into(),
-            change.description.into(),
-            change.domains.into(),
-            change.sample_questions.into(),
-        ],
+        &[name.into(), change.description.into(), change.domains.into(), change.sample_questions.into()],
     )?;
     query::execute(
         "INSERT INTO nl2sql.datasource_setting AS s (datasource, schemas, options)
@@ -153,9 +148,8 @@ pub fn check_schemas(schemas: &[String]) -> Result<()> {
 
 /// Removes everything of a datasource; false where there is none. For the extension's owner.
 pub fn remove(name: &str) -> Result<bool> {
-    let id = query::read_one("SELECT id FROM nl2sql.datasource WHERE name = $1", &[name.into()], |row| {
-        row.must::<i32>(1)
-    })?;
+    let id =
+        query::read_one("SELECT id FROM nl2sql.datasource WHERE name = $1", &[name.into()], |row| row.must::<i32>(1))?;
     let Some(id) = id else { return Ok(false) };
     lease::take(name, id)?;
     super::snapshot::removing(|| {
@@ -174,4 +168,3 @@ pub fn remove(name: &str) -> Result<bool> {
     super::ddl::forget_others()?;
     Ok(true)
 }
-

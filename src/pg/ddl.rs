@@ -8,11 +8,10 @@ pub fn watch(on: bool) -> Result<bool> {
     let state = if on { "ENABLE" } else { "DISABLE" };
     // One at a time; "datasource" 0 there is none.
     query::execute("SELECT pg_advisory_xact_lock($1, 0)", &[super::lease::CLASS.into()])?;
-    let is_on = query::read_one(
-        "SELECT evtenabled <> 'D' FROM pg_event_trigger WHERE evtname = 'nl2sql_ddl'",
-        &[],
-        |row| row.must::<bool>(1),
-    )?;
+    let is_on =
+        query::read_one("SELECT evtenabled <> 'D' FROM pg_event_trigger WHERE evtname = 'nl2sql_ddl'", &[], |row| {
+            row.must::<bool>(1)
+        })?;
     if is_on == Some(on) {
         return Ok(false);
     }

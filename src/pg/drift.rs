@@ -26,8 +26,7 @@ pub fn current(stored: &Datasource) -> Result<Current> {
     let mut catalogue = identity::as_owner(|| catalogue::structure(&stored.schemas))?;
     let all: Vec<TableName> = catalogue.tables.iter().map(|table| table.table_name()).collect();
     catalogue.tables.retain(|table| scope.takes_in(&table.table_name()));
-    let names: HashMap<u32, TableName> =
-        catalogue.tables.iter().map(|table| (table.oid, table.table_name())).collect();
+    let names: HashMap<u32, TableName> = catalogue.tables.iter().map(|table| (table.oid, table.table_name())).collect();
     let columns = catalogue.columns.iter().filter_map(|column| Some((names.get(&column.table)?, column.name.as_str())));
     let unmatched = scope.unmatched(&all, columns.clone());
     let unmatched = if unmatched.is_empty() { Vec::new() } else { with_near_names(unmatched, &all, columns) };

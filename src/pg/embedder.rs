@@ -46,7 +46,10 @@ pub fn preload() {
             LOADED.set(Some(Loaded { runtime, model_dir, embedder, recent: Vec::new() }));
         }
         threads => {
-            tracing::info!(threads, "model not preloaded, each backend will load it: the postmaster must have one thread");
+            tracing::info!(
+                threads,
+                "model not preloaded, each backend will load it: the postmaster must have one thread"
+            );
         }
     }
 }

@@ -22,7 +22,13 @@ pub fn hashes(chunks: &[Chunk]) -> Vec<TextHash> {
 }
 
 /// Whether a build holds exactly these chunks: judged by the entries themselves, of these types alone where given.
-pub fn holds(namespace: &str, build: i64, chunks: &[Chunk], hashes: &[TextHash], types: Option<&[ChunkType]>) -> Result<bool> {
+pub fn holds(
+    namespace: &str,
+    build: i64,
+    chunks: &[Chunk],
+    hashes: &[TextHash],
+    types: Option<&[ChunkType]>,
+) -> Result<bool> {
     let types: Option<Vec<String>> = types.map(|types| types.iter().map(|known| known.name().to_owned()).collect());
     let entries = query::read(
         "SELECT id, text_hash FROM nl2sql.entry
@@ -37,11 +43,7 @@ pub fn holds(namespace: &str, build: i64, chunks: &[Chunk], hashes: &[TextHash],
 
 /// A vector for each text: one that the namespace has already, else a new one. Gives the number of
 /// texts that went through the model, too: of equal ones the first.
-pub fn vectors(
-    namespace: &str,
-    chunks: &[Chunk],
-    hashes: &[TextHash],
-) -> Result<(HashMap<TextHash, Vec<f32>>, usize)> {
+pub fn vectors(namespace: &str, chunks: &[Chunk], hashes: &[TextHash]) -> Result<(HashMap<TextHash, Vec<f32>>, usize)> {
     let wanted: Vec<Vec<u8>> = hashes.iter().collect::<HashSet<_>>().into_iter().map(|hash| hash.to_vec()).collect();
     let known = query::read(
         "SELECT DISTINCT ON (text_hash) text_hash, embedding FROM nl2sql.entry
@@ -175,6 +177,7 @@ pub fn counts(namespace: &str, build: i64) -> Result<BTreeMap<&'static str, usiz
         &[namespace.into(), build.into()],
         |row| Ok((row.must::<String>(1)?, row.must::<i64>(2)?)),
     )?;
-    let known = |(name, count): (String, i64)| Some((ChunkType::from_name(&name)?.name(), usize::try_from(count).ok()?));
+    let known =
+        |(name, count): (String, i64)| Some((ChunkType::from_name(&name)?.name(), usize::try_from(count).ok()?));
     Ok(counts.into_iter().filter_map(known).collect())
 }

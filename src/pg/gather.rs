@@ -84,7 +84,8 @@ impl Column {
     /// SAFETY: in a transaction; reads the type cache.
     pub unsafe fn new(data_type: Oid, collation: Oid, wanted: &Wanted) -> Self {
         let base = unsafe { pg_sys::getBaseType(data_type) };
-        let whole = |width, ordered: bool| Kind::Whole { width, extremes: (ordered && wanted.extremes).then_some(None) };
+        let whole =
+            |width, ordered: bool| Kind::Whole { width, extremes: (ordered && wanted.extremes).then_some(None) };
         let kind = match base {
             pg_sys::BOOLOID => whole(Width::Bool, false),
             pg_sys::INT2OID => whole(Width::I16, true),
@@ -93,10 +94,9 @@ impl Column {
             pg_sys::INT8OID | pg_sys::TIMESTAMPOID | pg_sys::TIMESTAMPTZOID | pg_sys::TIMEOID | pg_sys::MONEYOID => {
                 whole(Width::I64, true)
             }
-            pg_sys::TEXTOID | pg_sys::VARCHAROID | pg_sys::BPCHAROID => Kind::Text {
-                extremes: wanted.extremes.then_some(None),
-                padded: base == pg_sys::BPCHAROID,
-            },
+            pg_sys::TEXTOID | pg_sys::VARCHAROID | pg_sys::BPCHAROID => {
+                Kind::Text { extremes: wanted.extremes.then_some(None), padded: base == pg_sys::BPCHAROID }
+            }
             _ => unsafe { Self::other(base, collation, wanted) },
         };
         let counted = match &kind {
@@ -278,9 +278,8 @@ impl Other {
                     }
                 }
             }
-            (!self.hash.is_null()).then(|| {
-                pg_sys::FunctionCall2Coll(self.hash, self.collation, value, Datum::from(0_i64)).value() as u64
-            })
+            (!self.hash.is_null())
+                .then(|| pg_sys::FunctionCall2Coll(self.hash, self.collation, value, Datum::from(0_i64)).value() as u64)
         }
     }
 

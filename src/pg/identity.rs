@@ -20,11 +20,9 @@ impl Drop for Restore {
 
 /// Runs `work` with the rights of the extension's owner. SET ROLE is refused meanwhile.
 pub fn as_owner<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
-    let owner = query::read_one(
-        "SELECT extowner FROM pg_catalog.pg_extension WHERE extname = 'nl2sql'",
-        &[],
-        |row| row.must::<pg_sys::Oid>(1),
-    )?;
+    let owner = query::read_one("SELECT extowner FROM pg_catalog.pg_extension WHERE extname = 'nl2sql'", &[], |row| {
+        row.must::<pg_sys::Oid>(1)
+    })?;
     let Some(owner) = owner else {
         return Err(super::error::Error::new(
             pgrx::PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT,

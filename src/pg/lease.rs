@@ -13,20 +13,17 @@ const HOLDER: &str = include_str!("../../sql/lease_holder.sql");
 
 /// Takes the lease at once or fails with 55P03. For the extension's owner, who sees every backend.
 pub fn take(datasource: &str, id: i32) -> Result<()> {
-    let taken = query::read_one(
-        "SELECT pg_try_advisory_xact_lock($1, $2)",
-        &[CLASS.into(), id.into()],
-        |row| row.must::<bool>(1),
-    )?;
+    let taken = query::read_one("SELECT pg_try_advisory_xact_lock($1, $2)", &[CLASS.into(), id.into()], |row| {
+        row.must::<bool>(1)
+    })?;
     if taken == Some(true) {
         return Ok(());
     }
     let holder = query::read_one(HOLDER, &[CLASS.into(), id.into()], |row| {
         Ok((row.must::<String>(1)?, row.must::<String>(2)?))
     })?;
-    let (detail, hint) = holder.unwrap_or_else(|| {
-        ("The session that held it has just ended.".to_owned(), "Try again.".to_owned())
-    });
+    let (detail, hint) =
+        holder.unwrap_or_else(|| ("The session that held it has just ended.".to_owned(), "Try again.".to_owned()));
     Err(Error::new(
         PgSqlErrorCode::ERRCODE_LOCK_NOT_AVAILABLE,
         format!("datasource \"{datasource}\" is being built or changed by another session"),

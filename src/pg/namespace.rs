@@ -7,10 +7,8 @@ use pgrx::spi;
 /// The namespace of the current model: `nl2sql__<provider-model slug>__<dimension>`.
 pub fn current() -> Result<String> {
     let (model, dimension) = settings::embedding_model()?;
-    let slug: String = model
-        .chars()
-        .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' })
-        .collect();
+    let slug: String =
+        model.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();
     Ok(format!("nl2sql__{slug}__{dimension}"))
 }
 
@@ -35,11 +33,10 @@ pub fn ensure(namespace: &str) -> Result<()> {
 
 /// Asked of the newest state of the catalogue, not of the transaction's snapshot.
 fn exists(namespace: &str) -> Result<bool> {
-    let found = query::read_one(
-        "SELECT to_regclass(format('nl2sql.%I', $1)) IS NOT NULL",
-        &[namespace.into()],
-        |row| row.must::<bool>(1),
-    )?;
+    let found =
+        query::read_one("SELECT to_regclass(format('nl2sql.%I', $1)) IS NOT NULL", &[namespace.into()], |row| {
+            row.must::<bool>(1)
+        })?;
     Ok(found == Some(true))
 }
 
@@ -50,10 +47,7 @@ pub fn drop(namespace: &str) -> Result<i64> {
     let entries = query::read_one(&format!("SELECT count(*) FROM {table}"), &[], |row| row.must::<i64>(1))?;
     query::execute("DELETE FROM nl2sql.pointer WHERE namespace = $1", &[namespace.into()])?;
     query::execute("DELETE FROM nl2sql.build WHERE namespace = $1", &[namespace.into()])?;
-    query::execute(
-        &format!("ALTER TABLE nl2sql.entry DETACH PARTITION {table}"),
-        &[],
-    )?;
+    query::execute(&format!("ALTER TABLE nl2sql.entry DETACH PARTITION {table}"), &[])?;
     query::execute(&format!("ALTER EXTENSION nl2sql DROP TABLE {table}"), &[])?;
     query::execute(&format!("DROP TABLE {table}"), &[])?;
     Ok(entries.unwrap_or(0))

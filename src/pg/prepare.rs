@@ -20,11 +20,14 @@ pub struct Lookup {
 
 impl Lookup {
     pub fn of(path: &[String]) -> Result<Self> {
-        let usual = query::read_one("SELECT reset_val FROM pg_settings WHERE name = 'search_path'", &[], |row| row.get::<String>(1))?;
+        let usual = query::read_one("SELECT reset_val FROM pg_settings WHERE name = 'search_path'", &[], |row| {
+            row.get::<String>(1)
+        })?;
         let usual = usual.flatten().filter(|usual| !usual.trim().is_empty());
         let mut names: Vec<String> = path.iter().map(spi::quote_identifier).collect();
         names.extend(usual.clone());
-        let path = |text: String| CString::new(text).map_err(|_| Error::invalid("a schema's name holds a null character"));
+        let path =
+            |text: String| CString::new(text).map_err(|_| Error::invalid("a schema's name holds a null character"));
         Ok(Self { usual: path(usual.unwrap_or_else(|| "pg_catalog".to_owned()))?, wider: path(names.join(", "))? })
     }
 }

@@ -58,7 +58,13 @@ fn read(table: &mut Table, row: &TableRow, options: &Options, issues: &mut Vec<I
             values: options.sample_values && !metadata.pii && !metadata.statistics.contains_key("values"),
         })
         .collect();
-    let reader = Reader { source: Source { oid: Oid::from(row.oid), owner: Oid::from(row.owner) }, table, wanted: &wanted, limit, deadline: deadline() };
+    let reader = Reader {
+        source: Source { oid: Oid::from(row.oid), owner: Oid::from(row.owner) },
+        table,
+        wanted: &wanted,
+        limit,
+        deadline: deadline(),
+    };
     let found = match reader.all()? {
         Outcome::Found(found) => found,
         Outcome::TooMany => {
@@ -71,9 +77,12 @@ fn read(table: &mut Table, row: &TableRow, options: &Options, issues: &mut Vec<I
             return Ok(false);
         }
     };
-    issues.extend(found.refused.iter().map(|(at, refused)| {
-        Issue::column(&table.name, &wanted[*at].name, Stage::Profile, refused.message())
-    }));
+    issues.extend(
+        found
+            .refused
+            .iter()
+            .map(|(at, refused)| Issue::column(&table.name, &wanted[*at].name, Stage::Profile, refused.message())),
+    );
     table.metadata.row_count = i64::try_from(found.rows).ok();
     for (metadata, statistics) in table.metadata.columns.iter_mut().zip(found.columns) {
         keep(metadata, statistics);
@@ -164,7 +173,9 @@ impl Reader<'_> {
         if left == Some(Duration::ZERO) {
             return Ok(Err(Refused::TimeOut));
         }
-        let found = read_as(self.source, left, RowSecurity::Refuses, || scan(&self.table.name, self.source, wanted, self.limit))?;
+        let found = read_as(self.source, left, RowSecurity::Refuses, || {
+            scan(&self.table.name, self.source, wanted, self.limit)
+        })?;
         // What catches the cancelling of its queries may go on beyond the limit.
         let late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
         Ok(if late { Err(Refused::TimeOut) } else { found })

@@ -77,8 +77,7 @@ pub fn rank(builds: &Builds, question: &str, strategy: Strategy, limit: usize) -
         }
     }
     tables.sort_by(|a, b| a.name.cmp(&b.name).then_with(|| a.datasource.cmp(&b.datasource)));
-    let places: HashMap<i32, usize> =
-        tables.iter().enumerate().map(|(place, table)| (table.number, place)).collect();
+    let places: HashMap<i32, usize> = tables.iter().enumerate().map(|(place, table)| (table.number, place)).collect();
     let mut ranking = Ranking {
         strategy,
         stems: words.stems,

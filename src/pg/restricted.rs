@@ -1,8 +1,8 @@
 //! Reading what others wrote: a table, a view or a type may run its author's code.
 
 use super::error::Result;
-use super::{settings, subtransaction};
 use super::timer::Timer;
+use super::{settings, subtransaction};
 use pgrx::pg_sys;
 use pgrx::pg_sys::panic::CaughtError;
 use pgrx::prelude::*;
@@ -166,4 +166,3 @@ fn sqlstate(code: PgSqlErrorCode) -> String {
     let packed = code as u32;
     (0..5).map(|place| char::from(b'0' + ((packed >> (6 * place)) & 0x3f) as u8)).collect()
 }
-

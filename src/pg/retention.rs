@@ -34,7 +34,11 @@ pub fn withdraw(datasource: &str, live: &str, schema: &Schema, rows: &[TableRow]
     if versions.is_empty() {
         return Ok(());
     }
-    tracing::info!(datasource, versions = versions.len(), "versions withdrawn: they held values that may no longer be kept");
+    tracing::info!(
+        datasource,
+        versions = versions.len(),
+        "versions withdrawn: they held values that may no longer be kept"
+    );
     snapshot::removing(|| {
         for statement in [
             "DELETE FROM nl2sql.entry e USING nl2sql.build b

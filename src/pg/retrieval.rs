@@ -81,7 +81,9 @@ pub fn retrieve(request: &Request) -> Result<Retrieval> {
         &[name.into()],
         |row| row.must::<i64>(1),
     )?;
-    if count.is_some_and(|count| usize::try_from(count).is_ok_and(|count| count <= settings::full_snapshot_max_tables())) {
+    if count
+        .is_some_and(|count| usize::try_from(count).is_ok_and(|count| count <= settings::full_snapshot_max_tables()))
+    {
         let used = glossary::used(&builds, &request.text, None)?;
         return Ok(Retrieval { used, ..whole(request, &stored, version, "small", None)? });
     }
@@ -123,7 +125,14 @@ fn whole(
     });
     let mut shown: Vec<Sent> = shown.collect();
     shown.sort_by_key(|sent| !sent.preferred);
-    Ok(Retrieval { schema_version: version, sent: shown, ranking, picks: Vec::new(), hits: Vec::new(), used: Vec::new() })
+    Ok(Retrieval {
+        schema_version: version,
+        sent: shown,
+        ranking,
+        picks: Vec::new(),
+        hits: Vec::new(),
+        used: Vec::new(),
+    })
 }
 
 fn is_preferred(stored: &Datasource, table: &TableName) -> bool {
@@ -150,10 +159,12 @@ fn searched(
     for &place in &picks {
         choose(place, "search", Some(&place) == picks.first() || ranking.tables[place].score >= SURE * best);
     }
-    let nearest = ranking.tables.iter().filter_map(|table| table.found.evidence.table).fold(f64::NEG_INFINITY, f64::max);
+    let nearest =
+        ranking.tables.iter().filter_map(|table| table.found.evidence.table).fold(f64::NEG_INFINITY, f64::max);
     let used = glossary::used(builds, &request.text, Some(nearest))?;
     for (via, key) in used.iter().flat_map(|used| used.tables().into_iter().map(|key| (used.via(), key))) {
-        if let Some(place) = ranking.order.iter().copied().find(|place| ranking.tables[*place].name.to_string() == key) {
+        if let Some(place) = ranking.order.iter().copied().find(|place| ranking.tables[*place].name.to_string() == key)
+        {
             choose(place, via, true);
         }
     }
@@ -197,7 +208,8 @@ fn searched(
     let mut sent = Vec::with_capacity(order.len());
     let mut hit_names = Vec::new();
     for place in order {
-        let (Some(mut choice), Some(table)) = (choices.remove(&place), tables.remove(&ranking.tables[place].name)) else {
+        let (Some(mut choice), Some(table)) = (choices.remove(&place), tables.remove(&ranking.tables[place].name))
+        else {
             continue; // not in a version that the caller pinned
         };
         hit_names.extend(choice.wanted.hits.iter().map(|column| (table.name.clone(), column.clone())));
@@ -214,7 +226,9 @@ fn searched(
 fn knows(tables: &HashMap<TableName, Table>, table: &TableName, column: &str, value: &str) -> bool {
     let Some(table) = tables.get(table) else { return false };
     let known = table.columns().find(|(contract, _)| contract.name == column);
-    known.and_then(|(_, metadata)| metadata.statistics.get("values")?.as_array()).is_some_and(|values| values.iter().any(|known| known == value))
+    known
+        .and_then(|(_, metadata)| metadata.statistics.get("values")?.as_array())
+        .is_some_and(|values| values.iter().any(|known| known == value))
 }
 
 /// Preferred tables that were not picked, and are nearly as similar as the least similar pick.

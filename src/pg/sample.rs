@@ -73,15 +73,11 @@ struct Reach {
 /// does not hold a superuser back, so a table whose owner it does is not read. A caller that may write the
 /// server's files or run its programs reads plain tables alone, where no code of others runs.
 fn reach(table: &Table) -> Result<Option<Reach>> {
-    query::read_one(
-        REACH,
-        &[table.name.schema.as_str().into(), table.name.name.as_str().into()],
-        |row| {
-            let source = match row.must::<bool>(3)? {
-                true => Some(Source { oid: row.must(1)?, owner: row.must(2)? }),
-                false => None,
-            };
-            Ok(Reach { source, columns: row.must(4)?, refused: row.get(5)? })
-        },
-    )
+    query::read_one(REACH, &[table.name.schema.as_str().into(), table.name.name.as_str().into()], |row| {
+        let source = match row.must::<bool>(3)? {
+            true => Some(Source { oid: row.must(1)?, owner: row.must(2)? }),
+            false => None,
+        };
+        Ok(Reach { source, columns: row.must(4)?, refused: row.get(5)? })
+    })
 }

@@ -63,7 +63,13 @@ pub fn scan(table: &TableName, source: Source, wanted: &[Wanted], limit: u64) ->
                 break;
             }
             let used = pg_sys::MemoryContextMemAllocated((*tuples).tuptabcxt, true);
-            batch = if used < BATCH_BYTES / 4 { BATCH.min(batch * 2) } else if used > BATCH_BYTES { 1.max(batch / 4) } else { batch };
+            batch = if used < BATCH_BYTES / 4 {
+                BATCH.min(batch * 2)
+            } else if used > BATCH_BYTES {
+                1.max(batch / 4)
+            } else {
+                batch
+            };
             let outer = pg_sys::MemoryContextSwitchTo(row_memory.0);
             for row in 0..fetched as usize {
                 let tuple = *(*tuples).vals.add(row);

@@ -39,9 +39,8 @@ impl Builds {
 /// Live builds of the datasources named, or of all that exist for the current user.
 pub fn builds(wanted: Option<&[String]>) -> Result<Builds> {
     let namespace = namespace::current()?;
-    let known = query::read(LIVE, &[namespace.as_str().into()], |row| {
-        Ok((row.must::<String>(1)?, row.get::<i64>(2)?))
-    })?;
+    let known =
+        query::read(LIVE, &[namespace.as_str().into()], |row| Ok((row.must::<String>(1)?, row.get::<i64>(2)?)))?;
     let names: Vec<String> = known.iter().map(|(name, _)| name.clone()).collect();
     let mut found = Builds { namespace, datasources: Vec::new(), builds: Vec::new() };
     for name in wanted.unwrap_or(&names) {
@@ -166,7 +165,8 @@ pub fn all_seeing(builds: &Builds, question: &Question, vector: &[f32], signals:
                     "columns" => *column,
                     _ => None,
                 };
-                if let Some(similarity) = best.filter(|_| !signal.hits.iter().any(|hit| hit.datasource == *datasource)) {
+                if let Some(similarity) = best.filter(|_| !signal.hits.iter().any(|hit| hit.datasource == *datasource))
+                {
                     signal.hits.push(Hit { datasource: datasource.clone(), id: String::new(), similarity });
                 }
             }

@@ -47,12 +47,11 @@ pub fn store(datasource: &str, schema: &Schema) -> Result<String> {
     if let Some(version) = known {
         return Ok(version);
     }
-    let stored_at = query::read_one(
-        "SELECT to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYYMMDDHH24MISS')",
-        &[],
-        |row| row.must::<String>(1),
-    )?
-    .unwrap_or_default();
+    let stored_at =
+        query::read_one("SELECT to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYYMMDDHH24MISS')", &[], |row| {
+            row.must::<String>(1)
+        })?
+        .unwrap_or_default();
     let version = fingerprint::schema_version(&stored_at, &content_hash);
     query::execute(
         "INSERT INTO nl2sql.snapshot (datasource, schema_version, fingerprint, content_hash, engine_type)
@@ -165,9 +164,9 @@ pub fn access(tables: impl IntoIterator<Item = TableName>) -> Access {
         let access = match privilege::reach(&table.schema, &table.name) {
             Reach::Nothing => return None,
             Reach::Table => TableAccess::Whole,
-            Reach::Columns => TableAccess::Columns(
-                privilege::readable_columns(&table.schema, &table.name).into_iter().collect(),
-            ),
+            Reach::Columns => {
+                TableAccess::Columns(privilege::readable_columns(&table.schema, &table.name).into_iter().collect())
+            }
         };
         Some((table, access))
     });
@@ -242,4 +241,3 @@ pub fn check_version(datasource: &str, version: &str) -> Result<()> {
     let error = Error::unknown("schema version", version, known.iter().map(|known| known.schema_version.as_str()));
     Err(error.hint(format!("Run: SELECT * FROM {};", super::error::call("nl2sql_versions", datasource))))
 }
-

@@ -52,7 +52,10 @@ impl Untyped {
             match (*node).type_ {
                 NodeTag::T_A_Const => {
                     let constant = node.cast::<pg_sys::A_Const>();
-                    if !(*constant).isnull && (*constant).val.node.type_ == NodeTag::T_String && !self.refused.contains(&node) {
+                    if !(*constant).isnull
+                        && (*constant).val.node.type_ == NodeTag::T_String
+                        && !self.refused.contains(&node)
+                    {
                         let number = self.number(CStr::from_ptr((*constant).val.sval.sval));
                         let location = (*constant).location;
                         let reference = node.cast::<pg_sys::ParamRef>();
@@ -101,7 +104,15 @@ impl Untyped {
     /// # Safety
     /// `statement` is what the server's parser has made of `text`.
     pub unsafe fn analyse(&mut self, statement: *mut pg_sys::RawStmt, text: &CStr) -> *mut pg_sys::Query {
-        unsafe { pg_sys::parse_analyze_withcb(statement, text.as_ptr(), Some(set_up), std::ptr::from_mut(self).cast(), std::ptr::null_mut()) }
+        unsafe {
+            pg_sys::parse_analyze_withcb(
+                statement,
+                text.as_ptr(),
+                Some(set_up),
+                std::ptr::from_mut(self).cast(),
+                std::ptr::null_mut(),
+            )
+        }
     }
 
     /// Reads what the literals say, or raises what the server would.
@@ -165,12 +176,17 @@ unsafe extern "C-unwind" fn set_up(state: *mut pg_sys::ParseState, untyped: *mut
 
 /// The param that a reference means; null: there is none of that number, which the server then says.
 #[pg_guard]
-unsafe extern "C-unwind" fn refer(state: *mut pg_sys::ParseState, reference: *mut pg_sys::ParamRef) -> *mut pg_sys::Node {
+unsafe extern "C-unwind" fn refer(
+    state: *mut pg_sys::ParseState,
+    reference: *mut pg_sys::ParamRef,
+) -> *mut pg_sys::Node {
     // SAFETY: the state's pointer is to what `analyse` borrows for the time of the analysis.
     unsafe {
         let untyped = &mut *(*state).p_ref_hook_state.cast::<Untyped>();
         let number = (*reference).number;
-        let Some(place) = usize::try_from(number).ok().and_then(|number| number.checked_sub(1)) else { return std::ptr::null_mut() };
+        let Some(place) = usize::try_from(number).ok().and_then(|number| number.checked_sub(1)) else {
+            return std::ptr::null_mut();
+        };
         let param_type = match untyped.params.get(place) {
             Some(param_type) => {
                 untyped.seen[place] = true;

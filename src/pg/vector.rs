@@ -116,8 +116,11 @@ pub fn qualify(sql: &str) -> Result<String> {
         |row| row.must::<String>(1),
     )?;
     let schema = schema.ok_or_else(|| {
-        Error::new(pgrx::PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT, "the extension's tables are missing in this database")
-            .hint("Run: CREATE EXTENSION nl2sql CASCADE;")
+        Error::new(
+            pgrx::PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT,
+            "the extension's tables are missing in this database",
+        )
+        .hint("Run: CREATE EXTENSION nl2sql CASCADE;")
     })?;
     let qualified = sql.replace("<=>", &format!("OPERATOR({schema}.<=>)"));
     Ok(qualified.replace("<#>", &format!("OPERATOR({schema}.<#>)")))

@@ -165,9 +165,18 @@ fn filters() {
         }
         let call_datasources = format!("{call}('rock', datasources => {{}})");
         let strangers = [
-            "'{nope}'", "'{\"\"}'", "'{CHINOOK}'", "ARRAY[E'a\\nb']", "ARRAY['it''s \"x\"']", "'{🦀}'",
-            "ARRAY['\\x00']", "ARRAY[repeat('é', 32)]", "ARRAY[repeat('x', 63)]", "ARRAY[repeat('x', 64)]",
-            "'{chinook,nope}'", "ARRAY[repeat('x', 1000000)]",
+            "'{nope}'",
+            "'{\"\"}'",
+            "'{CHINOOK}'",
+            "ARRAY[E'a\\nb']",
+            "ARRAY['it''s \"x\"']",
+            "'{🦀}'",
+            "ARRAY['\\x00']",
+            "ARRAY[repeat('é', 32)]",
+            "ARRAY[repeat('x', 63)]",
+            "ARRAY[repeat('x', 64)]",
+            "'{chinook,nope}'",
+            "ARRAY[repeat('x', 1000000)]",
         ];
         session.refuse_each(&call_datasources, UNKNOWN, "datasource \"", "", &strangers);
         session.refuse_each(&call_datasources, UNKNOWN, "\"chinok\" does not exist", "chinook", &["'{chinok}'"]);
@@ -182,8 +191,15 @@ fn filters() {
         let huge = ["ARRAY[repeat('x', 1000000)]"];
         session.refuse_each(&format!("{call}('x', types => {{}})"), INVALID, "unknown type", known, &huge);
         let tables = [
-            "'{nope}'", "'{\"\"}'", "'{.}'", "'{chinook.}'", "ARRAY['chinook.\"album']", "ARRAY['chinook.\"Album\"']",
-            "'{chinook.album.title}'", "ARRAY[E'chinook\\n🦀']", "ARRAY[repeat('x', 1000000)]",
+            "'{nope}'",
+            "'{\"\"}'",
+            "'{.}'",
+            "'{chinook.}'",
+            "ARRAY['chinook.\"album']",
+            "ARRAY['chinook.\"Album\"']",
+            "'{chinook.album.title}'",
+            "ARRAY[E'chinook\\n🦀']",
+            "ARRAY[repeat('x', 1000000)]",
         ];
         let call = format!("{call}('x', tables => {{}})");
         session.refuse_each(&call, UNKNOWN, "table \"", "", &tables);
@@ -197,12 +213,16 @@ fn filters() {
 #[test]
 fn filters_that_say_the_same_find_the_same() {
     let mut session = Session::new(&Database::demo());
-    let mut found = |arguments: &str| rows(&mut session.client, &format!("SELECT id, pick FROM nl2sql_mmr('rock', {arguments})"));
+    let mut found =
+        |arguments: &str| rows(&mut session.client, &format!("SELECT id, pick FROM nl2sql_mmr('rock', {arguments})"));
     let albums = found("tables => '{chinook.album}'");
     assert!(albums.as_array().is_some_and(|found| found.len() > 3), "{albums}");
     for same in [
-        "'{CHINOOK.Album}'", "ARRAY[' Chinook . \"album\" ']", "ARRAY['\"chinook\".\"album\"']",
-        "ARRAY['chinook.album', 'chinook.\"album\"', 'chinook.Album']", "ARRAY[['chinook.album'], ['chinook.album']]",
+        "'{CHINOOK.Album}'",
+        "ARRAY[' Chinook . \"album\" ']",
+        "ARRAY['\"chinook\".\"album\"']",
+        "ARRAY['chinook.album', 'chinook.\"album\"', 'chinook.Album']",
+        "ARRAY[['chinook.album'], ['chinook.album']]",
     ] {
         assert_eq!(found(&format!("tables => {same}")), albums, "{same}");
     }
@@ -216,8 +236,12 @@ fn filters_that_say_the_same_find_the_same() {
 fn huge_questions() {
     let mut session = Session::new(&Database::demo());
     for question in [
-        "repeat('word ', 200000)", "repeat('x', 1000000)", "repeat('🦀', 250000)", "repeat(E'\\x01', 1000000)",
-        "repeat(E'\\u0301', 500000)", "repeat('''; DROP TABLE x; --', 50000)",
+        "repeat('word ', 200000)",
+        "repeat('x', 1000000)",
+        "repeat('🦀', 250000)",
+        "repeat(E'\\x01', 1000000)",
+        "repeat(E'\\u0301', 500000)",
+        "repeat('''; DROP TABLE x; --', 50000)",
     ] {
         assert_eq!(count(&mut session.client, &format!("nl2sql_mmr({question}, k => 2)")), "2", "{question}");
         let routed = count(&mut session.client, &format!("nl2sql_route({question}, floor_ratio => 0)"));
@@ -230,8 +254,10 @@ fn texts_to_embed() {
     let mut session = Session::new(&Database::blank());
     session.refuse_each("SELECT nl2sql_embed({})", INVALID, "text must not be empty", "", &["''", "' '", "E'\\n'"]);
     assert_eq!(text(&mut session.client, "nl2sql_embed(NULL)"), None);
-    for odd in ["'x'", "'🦀'", "E'\\x01'", "E'\\u200b'", "'\\x00'", "'it''s \"x\"'", "E'a\\nb'", "repeat('é ', 500000)"] {
-        let length = format!("SELECT round(vector_norm(v)::numeric, 4) || ' ' || vector_dims(v) FROM nl2sql_embed({odd}) v");
+    for odd in ["'x'", "'🦀'", "E'\\x01'", "E'\\u200b'", "'\\x00'", "'it''s \"x\"'", "E'a\\nb'", "repeat('é ', 500000)"]
+    {
+        let length =
+            format!("SELECT round(vector_norm(v)::numeric, 4) || ' ' || vector_dims(v) FROM nl2sql_embed({odd}) v");
         assert_eq!(text(&mut session.client, &length).as_deref(), Some("1.0000 384"), "{odd}");
     }
 }
@@ -282,29 +308,45 @@ fn options() {
         ("exclude", "must be an array of texts", &lists),
         ("exclude_columns", "must be an array of texts", &lists),
         ("preferred_tables", "must be an array of texts", &lists),
-        ("profile", "must be \"catalog\" or \"stats\"", &["null", "true", "1", "[]", "{}", "\"\"", "\"Catalog\"", "\"🦀\""]),
+        (
+            "profile",
+            "must be \"catalog\" or \"stats\"",
+            &["null", "true", "1", "[]", "{}", "\"\"", "\"Catalog\"", "\"🦀\""],
+        ),
         ("sample_values", "must be true or false", &["null", "0", "1", "\"on\"", "[]", "{}"]),
-        ("max_profile_rows", "must be a whole number from 0 on", &["null", "true", "\"5\"", "[]", "{}", "-1", "1.5", "1e30"]),
+        (
+            "max_profile_rows",
+            "must be a whole number from 0 on",
+            &["null", "true", "\"5\"", "[]", "{}", "-1", "1.5", "1e30"],
+        ),
     ] {
         let call = format!("SELECT nl2sql_register('chinook', options => '{{\"{key}\": {{}}}}')");
         session.refuse_each(&call, INVALID, &format!("option \"{key}\" {wanted}, not"), "", values);
     }
     for key in ["include", "exclude", "exclude_columns"] {
-        let call = format!("SELECT nl2sql_register('chinook', options => jsonb_build_object('{key}', ARRAY['*', {{}}]))");
+        let call =
+            format!("SELECT nl2sql_register('chinook', options => jsonb_build_object('{key}', ARRAY['*', {{}}]))");
         let globs = ["'a['", "'['", "'a[]'", "'[!'", "'[é'", "'[' || repeat('x', 1000000)"];
         session.refuse_each(&call, INVALID, &format!("option \"{key}\" has a bad glob"), "", &globs);
     }
     let call = "SELECT nl2sql_register('chinook', options => {})";
     let no_object = ["'null'", "'[]'", "'1'", "'\"x\"'", "'true'", "'[{}]'"];
     session.refuse_each(call, INVALID, "options must be a JSON object, not", "", &no_object);
-    let unknown = ["'{\"includes\": []}'", "'{\"\": 1}'", "'{\"INCLUDE\": []}'", "'{\"🦀\": 1}'", "'{\"include\": [], \"x\": 1}'"];
+    let unknown = [
+        "'{\"includes\": []}'",
+        "'{\"\": 1}'",
+        "'{\"INCLUDE\": []}'",
+        "'{\"🦀\": 1}'",
+        "'{\"include\": [], \"x\": 1}'",
+    ];
     session.refuse_each(call, INVALID, "unknown option \"", "include, exclude, exclude_columns, profile", &unknown);
     let huge = ["jsonb_build_object(repeat('x', 1000000), 1)"];
     session.refuse_each(call, INVALID, "unknown option", "Known options", &huge);
     let server = ["'{\"server\": \"x\"}'", "'{\"server\": null}'"];
     session.refuse_each(call, LATER, "option \"server\" is not supported yet", "later release", &server);
     // jsonb holds numbers and depths that a JSON reader may refuse.
-    let beyond = ["'{\"max_profile_rows\": 1e400}'", "('{\"include\": ' || repeat('[', 500) || repeat(']', 500) || '}')::jsonb"];
+    let beyond =
+        ["'{\"max_profile_rows\": 1e400}'", "('{\"include\": ' || repeat('[', 500) || repeat(']', 500) || '}')::jsonb"];
     session.refuse_each(call, INVALID, "option", "", &beyond);
     assert_eq!(stored(&mut session.client), before, "an error changes nothing");
 }
@@ -314,7 +356,14 @@ fn names_of_datasources() {
     let mut session = Session::new(&Database::demo());
     session.client.batch_execute("CREATE SCHEMA bare; SELECT nl2sql_register('bare')").unwrap();
     let strangers = [
-        "'nope'", "'CHINOOK'", "'🦀'", "E'a\\nb'", "'it''s \"x\"'", "'\\x00'", "repeat('x', 63)", "repeat('x', 64)",
+        "'nope'",
+        "'CHINOOK'",
+        "'🦀'",
+        "E'a\\nb'",
+        "'it''s \"x\"'",
+        "'\\x00'",
+        "repeat('x', 63)",
+        "repeat('x', 64)",
         "repeat('x', 1000000)",
     ];
     for call in ["nl2sql_health({})", "nl2sql_versions({})", "nl2sql_snapshot({})", "nl2sql_index({})"] {
@@ -345,13 +394,26 @@ fn names_of_datasources() {
         ("SELECT * FROM nl2sql_index('nl2sql')", NOT_INDEXED, "has no tables to index", ""),
         ("SELECT * FROM nl2sql_index('chinook', curated_only => NULL)", NULL, "curated_only must not be null", ""),
         ("SELECT * FROM nl2sql_index('chinook', enrich => NULL)", NULL, "enrich must not be null", ""),
-        ("SELECT * FROM nl2sql_index('chinok', curated_only => true)", UNKNOWN, "datasource \"chinok\" does not exist", "chinook"),
+        (
+            "SELECT * FROM nl2sql_index('chinok', curated_only => true)",
+            UNKNOWN,
+            "datasource \"chinok\" does not exist",
+            "chinook",
+        ),
         ("SELECT * FROM nl2sql_index(enrich => true)", LATER, "enrich is not supported", "later"),
     ]);
-    assert_eq!(text(&mut session.client, "SELECT array_agg(datasource ORDER BY datasource) FROM nl2sql.datasources").as_deref(),
-        Some("{bare,chinook,helpdesk,webshop}"), "a failed call registers nothing");
+    assert_eq!(
+        text(&mut session.client, "SELECT array_agg(datasource ORDER BY datasource) FROM nl2sql.datasources")
+            .as_deref(),
+        Some("{bare,chinook,helpdesk,webshop}"),
+        "a failed call registers nothing"
+    );
     for stranger in strangers.iter().chain(&["''"]) {
-        assert_eq!(text(&mut session.client, &format!("nl2sql_unregister({stranger})")).as_deref(), Some("false"), "{stranger}");
+        assert_eq!(
+            text(&mut session.client, &format!("nl2sql_unregister({stranger})")).as_deref(),
+            Some("false"),
+            "{stranger}"
+        );
     }
     assert_eq!(count(&mut session.client, "nl2sql_versions('bare')"), "0");
     assert_eq!(count(&mut session.client, "nl2sql_health(NULL)"), "4");

@@ -5,7 +5,8 @@ use nl2sql_tests::{Database, error, rows, sqlstate, text};
 use postgres::Client;
 use serde_json::Value;
 
-const PLAIN: &str = "SELECT rank, id, similarity, pick, mmr_score FROM nl2sql_mmr('unpaid invoices', k => 4, lambda => 0.5)";
+const PLAIN: &str =
+    "SELECT rank, id, similarity, pick, mmr_score FROM nl2sql_mmr('unpaid invoices', k => 4, lambda => 0.5)";
 
 /// The plain call's rows, as every other way to call must give them.
 fn plain(client: &mut Client) -> Value {
@@ -24,7 +25,11 @@ fn arguments_by_name_in_any_order() {
         "nl2sql_mmr('unpaid invoices', 4, 0.5, NULL, NULL, NULL, NULL)",
         "nl2sql_mmr('unpaid invoices', 4, 0.5, '{schema.datasource,schema.datasource_example,schema.table,schema.column,schema.relationship}')",
     ] {
-        assert_eq!(rows(&mut client, &format!("SELECT rank, id, similarity, pick, mmr_score FROM {call}")), expected, "{call}");
+        assert_eq!(
+            rows(&mut client, &format!("SELECT rank, id, similarity, pick, mmr_score FROM {call}")),
+            expected,
+            "{call}"
+        );
     }
     let routed = rows(&mut client, "SELECT * FROM nl2sql_route('late parcels', 2, 0.1, '{webshop,helpdesk}')");
     let named = "nl2sql_route(datasources => '{helpdesk,webshop}', floor_ratio => 0.1, candidates => 2, question => 'late parcels')";
@@ -112,7 +117,8 @@ fn in_a_language_that_catches_errors() {
              END $$",
         )
         .unwrap();
-    let found = rows(&mut client, "SELECT unnest(ask(ARRAY[NULL, '', 'unpaid invoices', ' ', 'unpaid invoices'])) AS id");
+    let found =
+        rows(&mut client, "SELECT unnest(ask(ARRAY[NULL, '', 'unpaid invoices', ' ', 'unpaid invoices'])) AS id");
     let found: Vec<&str> = found.as_array().unwrap().iter().map(|row| row["id"].as_str().unwrap()).collect();
     let wanted: Vec<&str> = expected.as_array().unwrap().iter().map(|row| row["id"].as_str().unwrap()).collect();
     assert_eq!(found[..2], ["22004", "22023"]);
@@ -128,7 +134,9 @@ fn in_plans_forced_to_be_parallel() {
     let expected = plain(&mut client);
     let health = rows(&mut client, "SELECT * FROM nl2sql_health()");
     // Its name changed with Postgres 16.
-    let setting = text(&mut client, "SELECT name FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query')").unwrap();
+    let setting =
+        text(&mut client, "SELECT name FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query')")
+            .unwrap();
     client
         .batch_execute(&format!(
             "SET {setting} = on; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0"
@@ -136,7 +144,8 @@ fn in_plans_forced_to_be_parallel() {
         .unwrap();
     assert_eq!(plain(&mut client), expected);
     assert_eq!(rows(&mut client, "SELECT * FROM nl2sql_health()"), health);
-    let many = "SELECT count(*) FROM nl2sql.entry e WHERE e.id IN (SELECT id FROM nl2sql_mmr('unpaid invoices', k => 4))";
+    let many =
+        "SELECT count(*) FROM nl2sql.entry e WHERE e.id IN (SELECT id FROM nl2sql_mmr('unpaid invoices', k => 4))";
     assert_eq!(text(&mut client, many).as_deref(), Some("4"));
     // Row security's functions run in the workers, which load the library for themselves.
     let role = database.role("reader");
@@ -154,7 +163,13 @@ fn in_plans_forced_to_be_parallel() {
 fn an_error_leaves_the_session_as_it_was() {
     let mut client = Database::demo().connect();
     let expected = plain(&mut client);
-    for bad in ["nl2sql_mmr('x', k => 0)", "nl2sql_route('')", "nl2sql_health('nope')", "nl2sql_index('nope')", "nl2sql_snapshot('nope')"] {
+    for bad in [
+        "nl2sql_mmr('x', k => 0)",
+        "nl2sql_route('')",
+        "nl2sql_health('nope')",
+        "nl2sql_index('nope')",
+        "nl2sql_snapshot('nope')",
+    ] {
         client.batch_execute("BEGIN; SAVEPOINT s").unwrap();
         error(&mut client, &format!("SELECT * FROM {bad}"));
         assert_eq!(sqlstate(&mut client, PLAIN), "25P02", "the transaction is aborted, like after any error");
@@ -184,7 +199,13 @@ fn nothing_is_indexed() {
 fn what_writes_is_refused_in_a_read_only_transaction() {
     let mut client = Database::demo().connect();
     client.batch_execute("SET default_transaction_read_only = on").unwrap();
-    for call in ["nl2sql_index()", "nl2sql_index('chinook')", "nl2sql_register('chinook')", "nl2sql_unregister('chinook')", "nl2sql_prune()"] {
+    for call in [
+        "nl2sql_index()",
+        "nl2sql_index('chinook')",
+        "nl2sql_register('chinook')",
+        "nl2sql_unregister('chinook')",
+        "nl2sql_prune()",
+    ] {
         let found = error(&mut client, &format!("SELECT * FROM {call}"));
         assert_eq!(found.code().code(), "25006", "{call}");
         assert!(found.message().contains("nl2sql_"), "{}", found.message());

@@ -61,9 +61,17 @@ fn a_query_exists_for_who_may_read_all_that_it_reads() {
     let hidden = error(&mut session, "SELECT nl2sql_bind('shop', 'mails')");
     let unknown = error(&mut session, "SELECT nl2sql_bind('shop', 'mailz')");
     assert_eq!((hidden.code().code(), hidden.message()), ("42704", "verified query \"mails\" does not exist"));
-    assert_eq!((unknown.code().code(), unknown.hint()), ("42704", hidden.hint()), "near names are those that exist for the role");
+    assert_eq!(
+        (unknown.code().code(), unknown.hint()),
+        ("42704", hidden.hint()),
+        "near names are those that exist for the role"
+    );
     // What it may not read does not vote.
-    let record = text(&mut session, "nl2sql_route_explain('mail addresses of payments', fusion => 'rrf') -> 'signals' -> 2 -> 'hits'").expect("hits");
+    let record = text(
+        &mut session,
+        "nl2sql_route_explain('mail addresses of payments', fusion => 'rrf') -> 'signals' -> 2 -> 'hits'",
+    )
+    .expect("hits");
     let hits: Value = serde_json::from_str(&record).expect("JSON");
     assert_eq!(hits.as_array().map(Vec::len), Some(3), "{hits}");
     let prompt = text(&mut session, "nl2sql_schema_prompt('shop', 'dunning a prospect')").expect("a prompt");
@@ -86,7 +94,8 @@ fn no_table_shows_hidden_content() {
         assert_eq!(sqlstate(&mut session, &format!("SELECT * FROM nl2sql.{table}")), "42501");
     }
     assert_eq!(sqlstate(&mut session, "SELECT curated_hash FROM nl2sql.pointer"), "42501");
-    let entries = text(&mut session, "SELECT string_agg(text || metadata::text, ' ') FROM nl2sql.entry").expect("entries");
+    let entries =
+        text(&mut session, "SELECT string_agg(text || metadata::text, ' ') FROM nl2sql.entry").expect("entries");
     for hidden in ["mail", "payment", "dunning", "All about", "hidden order"] {
         assert!(!entries.contains(hidden), "{hidden}: {entries}");
     }
@@ -117,7 +126,11 @@ fn a_curator_writes_within_its_rights() {
     let before = text(&mut dba, "nl2sql_curated_export()");
     let own = text(&mut session, "nl2sql_curated_export()").expect("a document");
     session.execute("SELECT nl2sql_curated_import($1)", &[&own]).expect("what it sees");
-    assert_eq!(text(&mut dba, "nl2sql_curated_export()"), before, "import of an export changes nothing, also of a part");
+    assert_eq!(
+        text(&mut dba, "nl2sql_curated_export()"),
+        before,
+        "import of an export changes nothing, also of a part"
+    );
     for (sql, words) in [
         ("SELECT email FROM customer", "column \"email\" does not exist"),
         ("SELECT c.email FROM customer c", "column c.email does not exist"),
@@ -128,17 +141,31 @@ fn a_curator_writes_within_its_rights() {
         assert_eq!(found.code().code(), "22023");
         assert!(found.message().contains(words) && !found.message().contains("near it: email"), "{found}");
     }
-    session.batch_execute("SELECT nl2sql_verified_query('shop', 'mine', '{What?}', 'SELECT id, name FROM customer')").expect("a query");
+    session
+        .batch_execute("SELECT nl2sql_verified_query('shop', 'mine', '{What?}', 'SELECT id, name FROM customer')")
+        .expect("a query");
     let found = error(&mut session, "SELECT nl2sql_verified_query('shop', 'mails', '{What?}', 'SELECT 1')");
-    assert_eq!((found.code().code(), found.message()), ("42501", "cannot change verified query \"mails\" of datasource \"shop\""));
+    assert_eq!(
+        (found.code().code(), found.message()),
+        ("42501", "cannot change verified query \"mails\" of datasource \"shop\"")
+    );
     assert_eq!(text(&mut session, "nl2sql_remove_verified_query('shop', 'mails')").as_deref(), Some("false"));
     // What reads only what is gone can be mended.
     dba.batch_execute("ALTER TABLE shop.payment RENAME TO payments").expect("a table is renamed");
-    session.batch_execute("SELECT nl2sql_verified_query('shop', 'hidden_in_join', '{What?}', 'SELECT name FROM customer')").expect("mended");
+    session
+        .batch_execute("SELECT nl2sql_verified_query('shop', 'hidden_in_join', '{What?}', 'SELECT name FROM customer')")
+        .expect("mended");
     session.execute("SELECT nl2sql_curated_import($1)", &[&"datasources: {shop: {}}"]).expect("what it sees goes");
     let left = rows(&mut dba, "SELECT id FROM nl2sql.verified_query ORDER BY id");
-    assert_eq!(left, json!([{"id": "everything"}, {"id": "hidden_by_using"}, {"id": "hidden_in_order"}, {"id": "mails"}, {"id": "whole"}]));
-    assert_eq!(text(&mut dba, "SELECT count(*) FROM nl2sql.metric").as_deref(), Some("0"), "the metric of what is gone went too");
+    assert_eq!(
+        left,
+        json!([{"id": "everything"}, {"id": "hidden_by_using"}, {"id": "hidden_in_order"}, {"id": "mails"}, {"id": "whole"}])
+    );
+    assert_eq!(
+        text(&mut dba, "SELECT count(*) FROM nl2sql.metric").as_deref(),
+        Some("0"),
+        "the metric of what is gone went too"
+    );
 }
 
 /// Checking somebody's SQL runs none of it, whoever checks it.
@@ -163,7 +190,8 @@ fn checking_runs_nothing() {
 fn health_tells_of_ones_own_part() {
     let (_database, mut dba, _role, mut session) = scene();
     let warnings = |client: &mut Client| text(client, "SELECT cardinality(warnings) FROM nl2sql_health('shop')");
-    dba.batch_execute("SELECT nl2sql_verified_query('shop', 'more', '{What?}', 'SELECT amount FROM payment')").expect("a hidden query");
+    dba.batch_execute("SELECT nl2sql_verified_query('shop', 'more', '{What?}', 'SELECT amount FROM payment')")
+        .expect("a hidden query");
     assert_eq!((warnings(&mut dba), warnings(&mut session)), (Some("1".into()), Some("0".into())));
     dba.batch_execute("SELECT nl2sql_index('shop', curated_only => true)").expect("a build");
     for change in [

@@ -6,7 +6,12 @@ use postgres::Client;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-const QUESTIONS: [&str; 4] = ["Which customers have unpaid invoices?", "late parcels", "🦀", "Who answers the phone at night, and how long does it take them?"];
+const QUESTIONS: [&str; 4] = [
+    "Which customers have unpaid invoices?",
+    "late parcels",
+    "🦀",
+    "Who answers the phone at night, and how long does it take them?",
+];
 
 fn parse(client: &mut Client, sql: &str) -> Value {
     serde_json::from_str(&text(client, sql).unwrap()).unwrap()
@@ -41,9 +46,12 @@ fn neither_session_nor_plan_nor_storage_makes_a_difference() {
         "enable_seqscan = off",
         "enable_indexscan = off; SET enable_bitmapscan = off; SET enable_indexonlyscan = off",
         "enable_sort = off; SET enable_hashagg = off; SET enable_incremental_sort = off",
-        "enable_nestloop = off", "enable_hashjoin = off; SET enable_mergejoin = off", "enable_memoize = off",
+        "enable_nestloop = off",
+        "enable_hashjoin = off; SET enable_mergejoin = off",
+        "enable_memoize = off",
         "max_parallel_workers_per_gather = 4; SET min_parallel_table_scan_size = 0; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0",
-        "jit = on; SET jit_above_cost = 0", "extra_float_digits = 3",
+        "jit = on; SET jit_above_cost = 0",
+        "extra_float_digits = 3",
     ] {
         client.batch_execute(&format!("SET {settings}")).unwrap();
         assert_eq!(answers(&mut client), expected, "{settings}");
@@ -63,7 +71,10 @@ const FIELD: &str = "CREATE SCHEMA field;
 
 /// Answers without what names the moment of building.
 fn timeless(client: &mut Client) -> Value {
-    let found = rows(client, "SELECT rank, regexp_replace(id, ':\\d{14}_', ':') AS id, text, similarity, pick, mmr_score FROM nl2sql_mmr('when was it sown', k => 9)");
+    let found = rows(
+        client,
+        "SELECT rank, regexp_replace(id, ':\\d{14}_', ':') AS id, text, similarity, pick, mmr_score FROM nl2sql_mmr('when was it sown', k => 9)",
+    );
     assert!(found.as_array().unwrap().len() == 9, "{found}");
     found
 }
@@ -89,12 +100,19 @@ fn ties_go_to_the_smaller_id_and_name() {
     client.batch_execute(FIELD).unwrap();
     // The larger name comes first, so that its rows are the older ones.
     for twin in ["twin_b", "twin_a", "Twin"] {
-        let register = format!("SELECT nl2sql_register('{twin}', schemas => '{{field}}', description => 'The farm of Twin, twin_a and twin_b', sample_questions => '{{what grows?}}')");
+        let register = format!(
+            "SELECT nl2sql_register('{twin}', schemas => '{{field}}', description => 'The farm of Twin, twin_a and twin_b', sample_questions => '{{what grows?}}')"
+        );
         client.batch_execute(&register).unwrap();
         client.batch_execute(&format!("SELECT nl2sql_index('{twin}')")).unwrap();
     }
     for (k, fetch) in [(30, 120), (5, 5), (4, 7)] {
-        let found = rows(&mut client, &format!("SELECT id, text, similarity FROM nl2sql_mmr('what is sown where', k => {k}, lambda => 1, fetch_k => {fetch})"));
+        let found = rows(
+            &mut client,
+            &format!(
+                "SELECT id, text, similarity FROM nl2sql_mmr('what is sown where', k => {k}, lambda => 1, fetch_k => {fetch})"
+            ),
+        );
         let found = found.as_array().unwrap();
         assert_eq!(found.len(), k);
         let mut tied = 0;
@@ -110,11 +128,16 @@ fn ties_go_to_the_smaller_id_and_name() {
         assert!(tied >= k / 2, "three of a kind: {found:?}");
         assert!(found[0]["id"].as_str().unwrap().contains("Twin"), "the smallest id of the nearest text");
     }
-    let routed = rows(&mut client, "SELECT datasource, ranks FROM nl2sql_route('what is sown where', floor_ratio => 1)");
-    let ranks = |rank: i32| json!({"description": rank, "examples": rank, "tables": rank, "columns": rank, "words": rank});
-    assert_eq!(routed, json!([
-        {"datasource": "Twin", "ranks": ranks(1)}, {"datasource": "twin_a", "ranks": ranks(2)}, {"datasource": "twin_b", "ranks": ranks(3)},
-    ]));
+    let routed =
+        rows(&mut client, "SELECT datasource, ranks FROM nl2sql_route('what is sown where', floor_ratio => 1)");
+    let ranks =
+        |rank: i32| json!({"description": rank, "examples": rank, "tables": rank, "columns": rank, "words": rank});
+    assert_eq!(
+        routed,
+        json!([
+            {"datasource": "Twin", "ranks": ranks(1)}, {"datasource": "twin_a", "ranks": ranks(2)}, {"datasource": "twin_b", "ranks": ranks(3)},
+        ])
+    );
 }
 
 /// Whether two computations of one number agree: theirs is of float4 vectors summed in another order.
@@ -136,37 +159,54 @@ fn mmr_computed_a_second_time() {
         let explained = parse(&mut client, &format!("nl2sql_mmr_explain({arguments})"));
         let pool = explained["pool"].as_array().unwrap();
         let ids: Vec<&str> = pool.iter().map(|near| near["id"].as_str().unwrap()).collect();
-        let filter = if arguments.contains("types") { "e.type = 'schema.column' AND e.datasource <> 'chinook'" } else { "true" };
+        let filter =
+            if arguments.contains("types") { "e.type = 'schema.column' AND e.datasource <> 'chinook'" } else { "true" };
         let nearest = rows(&mut client, &format!(
             "SELECT e.id, 1 - (e.embedding <=> q) AS similarity FROM nl2sql.entry e JOIN nl2sql.pointer p ON p.build = e.build, nl2sql_embed('{question}') q
              WHERE {filter} ORDER BY 2 DESC, e.id COLLATE \"C\" LIMIT {fetch_k}"));
         let nearest: Vec<&str> = nearest.as_array().unwrap().iter().map(|row| row["id"].as_str().unwrap()).collect();
         assert_eq!(ids, nearest, "the pool holds the nearest");
         let list = ids.iter().map(|id| format!("'{}'", id.replace('\'', "''"))).collect::<Vec<_>>().join(", ");
-        let alike = rows(&mut client, &format!(
-            "SELECT a.id AS x, b.id AS y, 1 - (a.embedding <=> b.embedding) AS s FROM nl2sql.entry a, nl2sql.entry b WHERE a.id IN ({list}) AND b.id IN ({list})"));
-        let alike: BTreeMap<(&str, &str), f64> =
-            alike.as_array().unwrap().iter().map(|row| ((row["x"].as_str().unwrap(), row["y"].as_str().unwrap()), row["s"].as_f64().unwrap())).collect();
-        let similarity: BTreeMap<&str, f64> = pool.iter().map(|near| (near["id"].as_str().unwrap(), near["similarity"].as_f64().unwrap())).collect();
+        let alike = rows(
+            &mut client,
+            &format!(
+                "SELECT a.id AS x, b.id AS y, 1 - (a.embedding <=> b.embedding) AS s FROM nl2sql.entry a, nl2sql.entry b WHERE a.id IN ({list}) AND b.id IN ({list})"
+            ),
+        );
+        let alike: BTreeMap<(&str, &str), f64> = alike
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|row| ((row["x"].as_str().unwrap(), row["y"].as_str().unwrap()), row["s"].as_f64().unwrap()))
+            .collect();
+        let similarity: BTreeMap<&str, f64> =
+            pool.iter().map(|near| (near["id"].as_str().unwrap(), near["similarity"].as_f64().unwrap())).collect();
 
         let picks: Vec<&str> = explained["picks"].as_array().unwrap().iter().map(|id| id.as_str().unwrap()).collect();
         assert_eq!(picks.len(), k.min(ids.len()));
         assert_eq!(picks[0], ids[0], "the first pick is the most similar");
         for order in 1..picks.len() {
             let earlier = &picks[..order];
-            let redundancy = |id: &str| earlier.iter().map(|pick| alike[&(id, *pick)]).fold(f64::NEG_INFINITY, f64::max);
+            let redundancy =
+                |id: &str| earlier.iter().map(|pick| alike[&(id, *pick)]).fold(f64::NEG_INFINITY, f64::max);
             let score = |id: &str| lambda * similarity[id] - (1.0 - lambda) * redundancy(id);
-            let best = ids.iter().filter(|id| !earlier.contains(id)).map(|id| score(id)).fold(f64::NEG_INFINITY, f64::max);
+            let best =
+                ids.iter().filter(|id| !earlier.contains(id)).map(|id| score(id)).fold(f64::NEG_INFINITY, f64::max);
             assert!(!earlier.contains(&picks[order]));
             assert!(best - score(picks[order]) < 2e-6, "pick {order} of {arguments}: {} is not the best", picks[order]);
             let record = pool.iter().find(|near| near["id"] == picks[order]).unwrap();
-            assert!(near(&record["mmr_score"], score(picks[order])) && near(&record["redundancy"], redundancy(picks[order])), "{record}");
+            assert!(
+                near(&record["mmr_score"], score(picks[order]))
+                    && near(&record["redundancy"], redundancy(picks[order])),
+                "{record}"
+            );
             assert_eq!((&record["picked"], &record["pick"]), (&json!(true), &json!(order + 1)));
         }
         let dropped: Vec<&str> = ids.iter().copied().filter(|id| !picks.contains(id)).collect();
         assert_eq!(explained["dropped"], json!(dropped));
         // The rows are the picks, nearest first.
-        let found = rows(&mut client, &format!("SELECT rank, id, pick, similarity, mmr_score FROM nl2sql_mmr({arguments})"));
+        let found =
+            rows(&mut client, &format!("SELECT rank, id, pick, similarity, mmr_score FROM nl2sql_mmr({arguments})"));
         let picked = pool.iter().filter(|near| near["picked"] == true);
         assert_eq!(found.as_array().unwrap().len(), picks.len());
         for ((row, record), rank) in found.as_array().unwrap().iter().zip(picked).zip(1..) {
@@ -183,7 +223,11 @@ fn fuse(signals: &[Value]) -> Vec<(String, f64, f64, Map<String, Value>)> {
     let hits = |signal: &'_ Value| signal["hits"].as_array().unwrap().clone();
     for signal in signals {
         for hit in signal["hits"].as_array().unwrap() {
-            candidates.entry(hit["datasource"].as_str().unwrap()).or_insert((Vec::new(), f64::NEG_INFINITY, Map::new()));
+            candidates.entry(hit["datasource"].as_str().unwrap()).or_insert((
+                Vec::new(),
+                f64::NEG_INFINITY,
+                Map::new(),
+            ));
         }
     }
     for signal in signals.iter().filter(|signal| !hits(signal).is_empty()) {
@@ -208,7 +252,9 @@ fn fuse(signals: &[Value]) -> Vec<(String, f64, f64, Map<String, Value>)> {
     }
     let mut fused: Vec<_> = candidates
         .into_iter()
-        .map(|(name, (ranks, similarity, named))| (name.to_owned(), ranks.iter().map(|rank| 1.0 / f64::from(60 + rank)).sum::<f64>(), similarity, named))
+        .map(|(name, (ranks, similarity, named))| {
+            (name.to_owned(), ranks.iter().map(|rank| 1.0 / f64::from(60 + rank)).sum::<f64>(), similarity, named)
+        })
         .collect();
     fused.sort_by(|a, b| if (a.1 - b.1).abs() < 1e-12 { a.0.cmp(&b.0) } else { b.1.total_cmp(&a.1) });
     fused
@@ -220,7 +266,9 @@ fn routing_computed_a_second_time() {
     client.batch_execute(FIELD).unwrap();
     // One without examples, and two that tie but for their names.
     client.batch_execute("SELECT nl2sql_register('plot', schemas => '{field}', description => 'plot, field'); SELECT nl2sql_index('plot')").unwrap();
-    client.batch_execute("SELECT nl2sql_register('field', description => 'plot, field'); SELECT nl2sql_index('field')").unwrap();
+    client
+        .batch_execute("SELECT nl2sql_register('field', description => 'plot, field'); SELECT nl2sql_index('field')")
+        .unwrap();
     let (mut floors, mut limits, mut gaps) = (0, 0, 0);
     for question in QUESTIONS.iter().chain(&["which crop was sown last"]) {
         for (candidates, floor) in [(3, 0.5), (1, 0.0), (9, 0.0), (2, 1.0), (5, 0.8)] {
@@ -243,10 +291,24 @@ fn routing_computed_a_second_time() {
             }
             let fused = fuse(signals);
             let routing = &explained["routing"];
-            assert_eq!(routing["signals"], json!(["description", "examples", "tables", "columns"]), "curated ranked nothing");
-            let record: Vec<(&str, &Value)> = routing["fused"].as_array().unwrap().iter().map(|one| (one["datasource"].as_str().unwrap(), &one["ranks"])).collect();
-            let expected: Vec<(&str, Value)> = fused.iter().map(|one| (one.0.as_str(), Value::from(one.3.clone()))).collect();
-            assert_eq!(record.iter().map(|(name, ranks)| (*name, (*ranks).clone())).collect::<Vec<_>>(), expected, "{question}");
+            assert_eq!(
+                routing["signals"],
+                json!(["description", "examples", "tables", "columns"]),
+                "curated ranked nothing"
+            );
+            let record: Vec<(&str, &Value)> = routing["fused"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|one| (one["datasource"].as_str().unwrap(), &one["ranks"]))
+                .collect();
+            let expected: Vec<(&str, Value)> =
+                fused.iter().map(|one| (one.0.as_str(), Value::from(one.3.clone()))).collect();
+            assert_eq!(
+                record.iter().map(|(name, ranks)| (*name, (*ranks).clone())).collect::<Vec<_>>(),
+                expected,
+                "{question}"
+            );
             gaps += fused.iter().filter(|one| one.3.len() < 4).count();
             let best = fused.iter().map(|one| one.2).fold(f64::NEG_INFINITY, f64::max);
             let (mut picks, mut dropped) = (Vec::new(), Vec::new());
@@ -282,7 +344,12 @@ fn only_new_texts_are_embedded() {
         client.batch_execute(change).unwrap();
         let found = rows(&mut client, &format!("SELECT status, entries, embedded, reused FROM nl2sql_index('{name}')"));
         let row = &found[0];
-        (row["status"].as_str().unwrap().to_owned(), row["entries"].as_i64().unwrap(), row["embedded"].as_i64().unwrap(), row["reused"].as_i64().unwrap())
+        (
+            row["status"].as_str().unwrap().to_owned(),
+            row["entries"].as_i64().unwrap(),
+            row["embedded"].as_i64().unwrap(),
+            row["reused"].as_i64().unwrap(),
+        )
     };
     // A datasource, three tables, nine columns, one relationship.
     assert_eq!(index("field", ""), ("indexed".into(), 14, 14, 0));
@@ -290,7 +357,11 @@ fn only_new_texts_are_embedded() {
     // The column, and the table, whose text lists it.
     assert_eq!(index("field", "ALTER TABLE field.tool ADD price numeric"), ("indexed".into(), 15, 2, 13));
     assert_eq!(index("field", "COMMENT ON COLUMN field.crop.name IS 'in Latin'"), ("indexed".into(), 15, 1, 14));
-    assert_eq!(index("field", "COMMENT ON COLUMN field.crop.name IS NULL"), ("indexed".into(), 15, 0, 15), "the build just replaced has it");
+    assert_eq!(
+        index("field", "COMMENT ON COLUMN field.crop.name IS NULL"),
+        ("indexed".into(), 15, 0, 15),
+        "the build just replaced has it"
+    );
     // Another datasource of the same tables: its own name alone is new.
     assert_eq!(index("farm", "SELECT nl2sql_register('farm', schemas => '{field}')"), ("indexed".into(), 15, 1, 14));
     // Keys that differ in nothing but their name have one text, which goes through the model once.

@@ -9,15 +9,36 @@ use std::collections::BTreeSet;
 
 /// VOLATILE, since they make a value up.
 const MAKE_UP: &[&str] = &[
-    "array_sample", "array_shuffle", "clock_timestamp", "gen_random_uuid", "random", "random_normal", "timeofday", "uuidv4", "uuidv7",
+    "array_sample",
+    "array_shuffle",
+    "clock_timestamp",
+    "gen_random_uuid",
+    "random",
+    "random_normal",
+    "timeofday",
+    "uuidv4",
+    "uuidv7",
 ];
 
 /// STABLE and a set of rows that is not of the server: of what they are given, of words and rules that are the same
 /// everywhere, or of an event trigger, outside of which they fail.
 const TAKE_APART: &[&str] = &[
-    "aclexplode", "generate_series", "json_populate_recordset", "json_to_recordset", "jsonb_path_query_tz", "jsonb_populate_recordset",
-    "jsonb_to_recordset", "pg_event_trigger_ddl_commands", "pg_event_trigger_dropped_objects", "pg_get_catalog_foreign_keys",
-    "pg_get_keywords", "pg_mcv_list_items", "pg_options_to_table", "ts_debug", "ts_parse", "ts_token_type",
+    "aclexplode",
+    "generate_series",
+    "json_populate_recordset",
+    "json_to_recordset",
+    "jsonb_path_query_tz",
+    "jsonb_populate_recordset",
+    "jsonb_to_recordset",
+    "pg_event_trigger_ddl_commands",
+    "pg_event_trigger_dropped_objects",
+    "pg_get_catalog_foreign_keys",
+    "pg_get_keywords",
+    "pg_mcv_list_items",
+    "pg_options_to_table",
+    "ts_debug",
+    "ts_parse",
+    "ts_token_type",
 ];
 
 /// IMMUTABLE, and yet refused: of its name are also those that run SQL from a text.
@@ -25,8 +46,23 @@ const COMPUTE_AND_MORE: &[&str] = &["ts_rewrite"];
 
 /// Extensions that inspect, repair, lock or connect: nothing of theirs may be called.
 const INSPECT: &[&str] = &[
-    "adminpack", "amcheck", "dblink", "file_fdw", "old_snapshot", "pageinspect", "pg_buffercache", "pg_freespacemap", "pg_logicalinspect",
-    "pg_prewarm", "pg_stat_statements", "pg_surgery", "pg_visibility", "pg_walinspect", "pgrowlocks", "pgstattuple", "postgres_fdw",
+    "adminpack",
+    "amcheck",
+    "dblink",
+    "file_fdw",
+    "old_snapshot",
+    "pageinspect",
+    "pg_buffercache",
+    "pg_freespacemap",
+    "pg_logicalinspect",
+    "pg_prewarm",
+    "pg_stat_statements",
+    "pg_surgery",
+    "pg_visibility",
+    "pg_walinspect",
+    "pgrowlocks",
+    "pgstattuple",
+    "postgres_fdw",
 ];
 
 /// Extensions of which everything may be called, but for what is named.
@@ -66,12 +102,17 @@ const CALLABLE: &str = "p.prokind <> 'p' AND NOT 'internal'::regtype = ANY (p.pr
 const OF_USERS: u32 = 16384;
 
 fn names(client: &mut Client, sql: &str) -> BTreeSet<String> {
-    let rows = client.query(&format!("SELECT DISTINCT p.proname::text FROM pg_catalog.pg_proc p {sql}"), &[]).expect("names of functions");
+    let rows = client
+        .query(&format!("SELECT DISTINCT p.proname::text FROM pg_catalog.pg_proc p {sql}"), &[])
+        .expect("names of functions");
     rows.into_iter().map(|row| row.get(0)).collect()
 }
 
 fn built_in(client: &mut Client, which: &str) -> BTreeSet<String> {
-    let found = names(client, &format!("WHERE p.pronamespace = 'pg_catalog'::regnamespace AND p.oid < {OF_USERS} AND {CALLABLE} AND {which}"));
+    let found = names(
+        client,
+        &format!("WHERE p.pronamespace = 'pg_catalog'::regnamespace AND p.oid < {OF_USERS} AND {CALLABLE} AND {which}"),
+    );
     assert!(!found.is_empty(), "there is no built-in function where {which}");
     found
 }
@@ -79,12 +120,17 @@ fn built_in(client: &mut Client, which: &str) -> BTreeSet<String> {
 /// The functions of an extension, where the server has it.
 fn of_extension(client: &mut Client, extension: &str) -> Option<BTreeSet<String>> {
     text(client, &format!("SELECT name FROM pg_available_extensions WHERE name = '{extension}'"))?;
-    client.batch_execute(&format!("CREATE EXTENSION IF NOT EXISTS \"{extension}\" CASCADE")).unwrap_or_else(|error| panic!("{extension}: {error}"));
-    Some(names(client, &format!(
-        "JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
+    client
+        .batch_execute(&format!("CREATE EXTENSION IF NOT EXISTS \"{extension}\" CASCADE"))
+        .unwrap_or_else(|error| panic!("{extension}: {error}"));
+    Some(names(
+        client,
+        &format!(
+            "JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
          JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid
          WHERE e.extname = '{extension}' AND {CALLABLE}"
-    )))
+        ),
+    ))
 }
 
 /// Those that are refused although they are not `but`, or the other way round.
@@ -112,7 +158,10 @@ fn what_the_server_computes_is_not_refused() {
 #[test]
 fn extensions_that_inspect_are_refused_and_those_that_compute_are_not() {
     let mut client = Database::blank().connect();
-    let lists = INSPECT.iter().map(|extension| (*extension, true, [].as_slice())).chain(COMPUTE.iter().map(|(extension, but)| (*extension, false, *but)));
+    let lists = INSPECT
+        .iter()
+        .map(|extension| (*extension, true, [].as_slice()))
+        .chain(COMPUTE.iter().map(|(extension, but)| (*extension, false, *but)));
     for (extension, refused, but) in lists {
         if let Some(found) = of_extension(&mut client, extension) {
             assert_eq!(wrong(&found, refused, but), [""; 0], "of {extension}");

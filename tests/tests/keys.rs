@@ -8,7 +8,11 @@ use serde_json::{Value, json};
 /// Indexes the schemas as one datasource, gives each table's foreign keys as `table.name` to
 /// `[columns, referred table, referred columns, cardinality]`.
 fn keys(client: &mut Client, schemas: &str) -> Value {
-    client.batch_execute(&format!("SELECT nl2sql_register('field', schemas => '{schemas}'); SELECT nl2sql_index('field')")).unwrap();
+    client
+        .batch_execute(&format!(
+            "SELECT nl2sql_register('field', schemas => '{schemas}'); SELECT nl2sql_index('field')"
+        ))
+        .unwrap();
     let found = rows(
         client,
         "SELECT (t->>'name') || '.' || (k->>'name') AS name, jsonb_build_array(k->'columns', (k->>'referred_schema') || '.' || (k->>'referred_table'),
@@ -16,8 +20,12 @@ fn keys(client: &mut Client, schemas: &str) -> Value {
          FROM jsonb_array_elements(nl2sql_snapshot('field')->'tables') t, jsonb_array_elements(t->'foreign_keys') k",
     );
     let count = found.as_array().unwrap().len();
-    let named: serde_json::Map<String, Value> =
-        found.as_array().unwrap().iter().map(|row| (row["name"].as_str().unwrap().to_owned(), row["key"].clone())).collect();
+    let named: serde_json::Map<String, Value> = found
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| (row["name"].as_str().unwrap().to_owned(), row["key"].clone()))
+        .collect();
     assert_eq!(named.len(), count, "no key is there twice");
     // Each is an entry, too, with an id of its own.
     let entries = "SELECT count(DISTINCT e.id) FROM nl2sql.entry e JOIN nl2sql.pointer p ON p.build = e.build WHERE e.type = 'schema.relationship'";
@@ -27,7 +35,11 @@ fn keys(client: &mut Client, schemas: &str) -> Value {
 
 fn made(statements: &str) -> Client {
     let mut client = Database::blank().connect();
-    client.batch_execute(&format!("CREATE SCHEMA field; CREATE SCHEMA barn; SET search_path = field; {statements}; RESET search_path")).unwrap();
+    client
+        .batch_execute(&format!(
+            "CREATE SCHEMA field; CREATE SCHEMA barn; SET search_path = field; {statements}; RESET search_path"
+        ))
+        .unwrap();
     client
 }
 
@@ -47,13 +59,16 @@ fn primary_keys_in_key_order() {
              (SELECT jsonb_agg(c->'name') FROM jsonb_array_elements(t->'columns') c WHERE (c->>'primary_key')::boolean) AS flagged
          FROM jsonb_array_elements(nl2sql_snapshot('field')->'tables') t",
     );
-    assert_eq!(found, json!([
-        {"name": "covering", "key": ["b"], "flagged": ["b"]},
-        {"name": "none", "key": [], "flagged": null},
-        {"name": "one", "key": ["id"], "flagged": ["id"]},
-        {"name": "root", "key": ["b", "a"], "flagged": ["a", "b"]},
-        {"name": "two", "key": ["c", "a"], "flagged": ["a", "c"]},
-    ]));
+    assert_eq!(
+        found,
+        json!([
+            {"name": "covering", "key": ["b"], "flagged": ["b"]},
+            {"name": "none", "key": [], "flagged": null},
+            {"name": "one", "key": ["id"], "flagged": ["id"]},
+            {"name": "root", "key": ["b", "a"], "flagged": ["a", "b"]},
+            {"name": "two", "key": ["c", "a"], "flagged": ["a", "c"]},
+        ])
+    );
 }
 
 #[test]
@@ -88,7 +103,10 @@ fn foreign_keys_of_every_sort() {
     assert_eq!(keys(&mut client, "{field,barn}"), both);
     let metadata = "SELECT metadata->'from_table' AS a, metadata->'to_table' AS b, metadata->'from_columns' AS c, metadata->'constraint' AS d
         FROM nl2sql_mmr('name of the person', k => 50, types => '{schema.relationship}') WHERE metadata->>'constraint' = 'by_name'";
-    assert_eq!(rows(&mut client, metadata), json!([{"a": "field.visit", "b": "field.person", "c": ["first", "last"], "d": "by_name"}]));
+    assert_eq!(
+        rows(&mut client, metadata),
+        json!([{"a": "field.visit", "b": "field.person", "c": ["first", "last"], "d": "by_name"}])
+    );
 }
 
 #[test]

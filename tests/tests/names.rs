@@ -8,8 +8,35 @@ use serde_json::{Value, json};
 /// Names as people make them, 63 bytes at most.
 fn strange() -> Vec<String> {
     let mut names: Vec<String> = [
-        "Harvest", "HARVEST", "order", "select", "two words", " lead and trail ", "a.b", "a\"b", "\"quoted\"", "it's", "a\\b", "two\nlines",
-        "🦀", "größe", "100%", "{a,b}", "a,b", "$1", "1st", "a:b", "a/b", "[x]*?", "null", "São Paulo", "e\u{301}", "\t", "..", "--", ";",
+        "Harvest",
+        "HARVEST",
+        "order",
+        "select",
+        "two words",
+        " lead and trail ",
+        "a.b",
+        "a\"b",
+        "\"quoted\"",
+        "it's",
+        "a\\b",
+        "two\nlines",
+        "🦀",
+        "größe",
+        "100%",
+        "{a,b}",
+        "a,b",
+        "$1",
+        "1st",
+        "a:b",
+        "a/b",
+        "[x]*?",
+        "null",
+        "São Paulo",
+        "e\u{301}",
+        "\t",
+        "..",
+        "--",
+        ";",
     ]
     .map(str::to_owned)
     .into();
@@ -94,13 +121,21 @@ fn schema_and_datasource_names() {
     // A datasource is named by something to read.
     names.retain(|name| !name.trim().is_empty());
     for name in &names {
-        client.batch_execute(&format!("CREATE SCHEMA {schema}; CREATE TABLE {schema}.t (id int PRIMARY KEY)", schema = identifier(name))).unwrap();
-        client.batch_execute(&format!("SELECT nl2sql_register({name}, schemas => ARRAY[{name}])", name = literal(name))).unwrap();
+        client
+            .batch_execute(&format!(
+                "CREATE SCHEMA {schema}; CREATE TABLE {schema}.t (id int PRIMARY KEY)",
+                schema = identifier(name)
+            ))
+            .unwrap();
+        client
+            .batch_execute(&format!("SELECT nl2sql_register({name}, schemas => ARRAY[{name}])", name = literal(name)))
+            .unwrap();
     }
     let built = rows(&mut client, "SELECT datasource, status, error FROM nl2sql_index()");
     let mut expected = names.clone();
     expected.sort();
-    let wanted: Vec<Value> = expected.iter().map(|name| json!({"datasource": name, "status": "indexed", "error": null})).collect();
+    let wanted: Vec<Value> =
+        expected.iter().map(|name| json!({"datasource": name, "status": "indexed", "error": null})).collect();
     assert_eq!(built, Value::from(wanted));
     for name in &expected {
         let quoted = literal(name);
@@ -125,7 +160,9 @@ fn schema_and_datasource_names() {
     }
     // What a hint says can be pasted.
     for name in &expected {
-        client.batch_execute(&format!("SELECT nl2sql_unregister({0}); SELECT nl2sql_register({0})", literal(name))).unwrap();
+        client
+            .batch_execute(&format!("SELECT nl2sql_unregister({0}); SELECT nl2sql_register({0})", literal(name)))
+            .unwrap();
         let found = error(&mut client, &format!("SELECT nl2sql_snapshot({})", literal(name)));
         let call = found.hint().unwrap().strip_prefix("Run: ").unwrap().to_owned();
         client.batch_execute(&call).unwrap_or_else(|error| panic!("{call}: {error:?}"));
@@ -138,8 +175,16 @@ fn schema_and_datasource_names() {
 fn keywords_are_quoted_as_the_server_quotes_them() {
     let mut client = Database::blank().connect();
     client.batch_execute("CREATE SCHEMA field").unwrap();
-    let words = rows(&mut client, "SELECT word, quote_ident(word) AS quoted FROM pg_get_keywords() WHERE catcode <> 'U' ORDER BY 1");
-    let columns: Vec<String> = words.as_array().unwrap().iter().map(|word| format!("{} int", identifier(word["word"].as_str().unwrap()))).collect();
+    let words = rows(
+        &mut client,
+        "SELECT word, quote_ident(word) AS quoted FROM pg_get_keywords() WHERE catcode <> 'U' ORDER BY 1",
+    );
+    let columns: Vec<String> = words
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|word| format!("{} int", identifier(word["word"].as_str().unwrap())))
+        .collect();
     client
         .batch_execute(&format!("CREATE TABLE field.t ({}); SELECT nl2sql_index('field')", columns.join(", ")))
         .unwrap();
@@ -188,7 +233,10 @@ fn options_choose_tables_and_columns() {
     ] {
         assert_eq!(taken_in(&mut client, schemas, options), expected, "{schemas} {options}");
     }
-    let found = error(&mut client, "SELECT nl2sql_register('farm', options => '{\"exclude\": [\"*\"]}'); SELECT nl2sql_index('farm')");
+    let found = error(
+        &mut client,
+        "SELECT nl2sql_register('farm', options => '{\"exclude\": [\"*\"]}'); SELECT nl2sql_index('farm')",
+    );
     assert_eq!(found.code().code(), "55000");
     assert!(found.hint().unwrap().contains("nl2sql_register('farm'"), "{:?}", found.hint());
 }
@@ -197,8 +245,12 @@ fn options_choose_tables_and_columns() {
 fn what_is_excluded_appears_nowhere() {
     let mut client = Database::blank().connect();
     client.batch_execute(FARM).unwrap();
-    let options = r#"{"exclude": ["farm.hidden", "OTHER.*"], "exclude_columns": ["*.*.geheimü", "farm.cow.hidden_by"]}"#;
-    assert_eq!(taken_in(&mut client, "{Farm,barn}", options), ["Farm.cow", "Farm.cow_old", "Farm.ÉTABLE", "barn.hay", "barn.y"]);
+    let options =
+        r#"{"exclude": ["farm.hidden", "OTHER.*"], "exclude_columns": ["*.*.geheimü", "farm.cow.hidden_by"]}"#;
+    assert_eq!(
+        taken_in(&mut client, "{Farm,barn}", options),
+        ["Farm.cow", "Farm.cow_old", "Farm.ÉTABLE", "barn.hay", "barn.y"]
+    );
     let kept = "SELECT string_agg(e.text || e.metadata || e.id, ' ') || ' ' || nl2sql_snapshot('farm')::text || ' '
         || (SELECT string_agg(r::text, ' ') FROM nl2sql.relation r) || (SELECT string_agg(t::text, ' ') FROM nl2sql.snapshot_table t) FROM nl2sql.entry e";
     let kept = text(&mut client, kept).unwrap().to_lowercase();

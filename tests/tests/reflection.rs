@@ -6,7 +6,11 @@ use serde_json::{Value, json};
 
 /// Makes the schema `field` of the statements, indexes it, and gives the snapshot.
 fn read(client: &mut Client, statements: &str) -> Value {
-    client.batch_execute(&format!("CREATE SCHEMA field; SET search_path = field, public; {statements}; RESET search_path")).unwrap();
+    client
+        .batch_execute(&format!(
+            "CREATE SCHEMA field; SET search_path = field, public; {statements}; RESET search_path"
+        ))
+        .unwrap();
     index(client)
 }
 
@@ -28,7 +32,11 @@ fn table<'a>(snapshot: &'a Value, name: &str) -> &'a Value {
 /// One field of each of a table's columns or foreign keys, by name.
 fn pick(table: &Value, list: &str, field: &str) -> Value {
     let items = table[list].as_array().unwrap();
-    items.iter().map(|item| (item["name"].as_str().unwrap().to_owned(), item[field].clone())).collect::<serde_json::Map<_, _>>().into()
+    items
+        .iter()
+        .map(|item| (item["name"].as_str().unwrap().to_owned(), item[field].clone()))
+        .collect::<serde_json::Map<_, _>>()
+        .into()
 }
 
 fn names(items: &Value) -> Vec<&str> {
@@ -57,12 +65,27 @@ fn every_kind_of_table() {
          CREATE TEMPORARY TABLE passing (a int);
          CREATE SEQUENCE counter; CREATE TYPE pair AS (a int, b int); CREATE INDEX by_a ON plain (a)",
     );
-    let kinds: Vec<(&str, &str)> = found["tables"].as_array().unwrap().iter()
-        .map(|table| (table["name"].as_str().unwrap(), table["kind"].as_str().unwrap())).collect();
-    assert_eq!(kinds, [
-        ("child", "table"), ("far", "foreign_table"), ("no_columns", "table"), ("no_columns_view", "view"), ("parent", "table"),
-        ("plain", "table"), ("root", "partitioned_table"), ("seen", "view"), ("stored", "materialized_view"), ("unlogged", "table"),
-    ]);
+    let kinds: Vec<(&str, &str)> = found["tables"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|table| (table["name"].as_str().unwrap(), table["kind"].as_str().unwrap()))
+        .collect();
+    assert_eq!(
+        kinds,
+        [
+            ("child", "table"),
+            ("far", "foreign_table"),
+            ("no_columns", "table"),
+            ("no_columns_view", "view"),
+            ("parent", "table"),
+            ("plain", "table"),
+            ("root", "partitioned_table"),
+            ("seen", "view"),
+            ("stored", "materialized_view"),
+            ("unlogged", "table"),
+        ]
+    );
     assert_eq!(names(&table(&found, "plain")["columns"]), ["a", "b", "c"]);
     assert_eq!(names(&table(&found, "child")["columns"]), ["a", "b"]);
     assert_eq!(names(&table(&found, "seen")["columns"]), ["a", "renamed"]);
@@ -85,12 +108,15 @@ fn types_as_the_server_writes_them() {
              i interval day to second, j int4range, k mood, l feeling, m feeling2, n mood[], o feeling2[], p moods, q pair, r away, s vector(3),
              t name, u numeric(5, 0)[])",
     );
-    assert_eq!(pick(table(&found, "t"), "columns", "type"), json!({
-        "a": "character varying(10)", "b": "numeric(10,2)", "c": "timestamp(3) with time zone", "d": "integer[]", "e": "text[]",
-        "f": "character(3)", "g": "\"char\"", "h": "bit(3)", "i": "interval day to second", "j": "int4range", "k": "field.mood",
-        "l": "field.feeling", "m": "field.feeling2", "n": "field.mood[]", "o": "field.feeling2[]", "p": "field.moods", "q": "field.pair",
-        "r": "public.away", "s": "public.vector(3)", "t": "name", "u": "numeric(5,0)[]",
-    }));
+    assert_eq!(
+        pick(table(&found, "t"), "columns", "type"),
+        json!({
+            "a": "character varying(10)", "b": "numeric(10,2)", "c": "timestamp(3) with time zone", "d": "integer[]", "e": "text[]",
+            "f": "character(3)", "g": "\"char\"", "h": "bit(3)", "i": "interval day to second", "j": "int4range", "k": "field.mood",
+            "l": "field.feeling", "m": "field.feeling2", "n": "field.mood[]", "o": "field.feeling2[]", "p": "field.moods", "q": "field.pair",
+            "r": "public.away", "s": "public.vector(3)", "t": "name", "u": "numeric(5,0)[]",
+        })
+    );
     let labels = json!({"values": ["sad", "so so", "it's \"ok\"", "glad 🦀"]});
     let statistics = pick(table(&found, "t"), "columns", "statistics");
     for (column, expected) in statistics.as_object().unwrap() {
@@ -122,21 +148,35 @@ fn nullability_generation_and_comments() {
          COMMENT ON COLUMN v.b IS 'seen b'; COMMENT ON CONSTRAINT t_pkey ON t IS 'no one reads it'; COMMENT ON SCHEMA field IS 'grain and cattle'",
     );
     let t = table(&found, "t");
-    assert_eq!(pick(t, "columns", "nullable"), json!({
-        "a": true, "b": false, "c": false, "d": false, "e": true, "f": false, "g": true, "h": true, "i": false, "j": false, "k": false,
-        "l": true, "m": true,
-    }));
+    assert_eq!(
+        pick(t, "columns", "nullable"),
+        json!({
+            "a": true, "b": false, "c": false, "d": false, "e": true, "f": false, "g": true, "h": true, "i": false, "j": false, "k": false,
+            "l": true, "m": true,
+        })
+    );
     let generated = pick(t, "columns", "generated");
-    let generated: Vec<(&str, &Value)> =
-        generated.as_object().unwrap().iter().filter(|(_, how)| !how.is_null()).map(|(name, how)| (name.as_str(), how)).collect();
-    assert_eq!(generated, [("j", &json!("identity always")), ("k", &json!("identity by default")), ("l", &json!("generated stored"))]);
+    let generated: Vec<(&str, &Value)> = generated
+        .as_object()
+        .unwrap()
+        .iter()
+        .filter(|(_, how)| !how.is_null())
+        .map(|(name, how)| (name.as_str(), how))
+        .collect();
+    assert_eq!(
+        generated,
+        [("j", &json!("identity always")), ("k", &json!("identity by default")), ("l", &json!("generated stored"))]
+    );
     assert_eq!(t["description"], "it's a \"table\" 🦀");
     assert_eq!(pick(t, "columns", "description")["a"], "two\nlines");
     assert_eq!(pick(t, "columns", "description")["b"], Value::Null);
     assert_eq!(table(&found, "v")["description"], "seen");
     assert_eq!(pick(table(&found, "v"), "columns", "description"), json!({"b": "seen b", "c": null}));
     let about = "SELECT text FROM nl2sql.entry WHERE type = 'schema.datasource'";
-    assert!(text(&mut client, about).unwrap().contains("grain and cattle"), "the schema's comment describes the datasource");
+    assert!(
+        text(&mut client, about).unwrap().contains("grain and cattle"),
+        "the schema's comment describes the datasource"
+    );
 }
 
 #[test]
@@ -154,8 +194,16 @@ fn row_estimates() {
     let counts = |found: &Value| pick(found, "tables", "row_count");
     assert_eq!(counts(&found), json!({"t": null, "empty": null, "v": null, "root": null}), "nobody has counted");
     client.batch_execute("ANALYZE field.t; ANALYZE field.empty; ANALYZE field.p1; ANALYZE field.p2").unwrap();
-    assert_eq!(counts(&index(&mut client)), json!({"t": 123, "empty": 0, "v": null, "root": 50}), "a root has the sum of its leaves");
-    client.batch_execute("ANALYZE field.root; INSERT INTO field.root SELECT 3 FROM generate_series(1, 50); ANALYZE field.root").unwrap();
+    assert_eq!(
+        counts(&index(&mut client)),
+        json!({"t": 123, "empty": 0, "v": null, "root": 50}),
+        "a root has the sum of its leaves"
+    );
+    client
+        .batch_execute(
+            "ANALYZE field.root; INSERT INTO field.root SELECT 3 FROM generate_series(1, 50); ANALYZE field.root",
+        )
+        .unwrap();
     assert_eq!(counts(&index(&mut client))["root"], 100);
 }
 
@@ -169,24 +217,47 @@ fn the_shape_of_a_snapshot() {
     assert_eq!((&found["datasource"], &found["engine_type"]), (&json!("chinook"), &json!("postgresql")));
     let (mut columns, mut foreign_keys) = (0, 0);
     for table in found["tables"].as_array().unwrap() {
-        assert_eq!(keys(table), ["columns", "description", "foreign_keys", "kind", "name", "primary_key", "row_count", "schema"]);
+        assert_eq!(
+            keys(table),
+            ["columns", "description", "foreign_keys", "kind", "name", "primary_key", "row_count", "schema"]
+        );
         for column in table["columns"].as_array().unwrap() {
             columns += 1;
-            assert_eq!(keys(column), ["description", "generated", "name", "nullable", "pii", "primary_key", "statistics", "synonyms", "type"]);
+            assert_eq!(
+                keys(column),
+                [
+                    "description",
+                    "generated",
+                    "name",
+                    "nullable",
+                    "pii",
+                    "primary_key",
+                    "statistics",
+                    "synonyms",
+                    "type"
+                ]
+            );
         }
         for key in table["foreign_keys"].as_array().unwrap() {
             foreign_keys += 1;
-            assert_eq!(keys(key), ["cardinality", "columns", "name", "referred_columns", "referred_schema", "referred_table"]);
+            assert_eq!(
+                keys(key),
+                ["cardinality", "columns", "name", "referred_columns", "referred_schema", "referred_table"]
+            );
         }
     }
-    let counts = rows(&mut client, "SELECT counts->'schema.column' AS c, counts->'schema.relationship' AS r FROM nl2sql_health('chinook')");
+    let counts = rows(
+        &mut client,
+        "SELECT counts->'schema.column' AS c, counts->'schema.relationship' AS r FROM nl2sql_health('chinook')",
+    );
     assert_eq!(counts, json!([{"c": columns, "r": foreign_keys}]));
     let version = found["schema_version"].as_str().unwrap();
     let explicit = text(&mut client, &format!("nl2sql_snapshot('chinook', '{version}')")).unwrap();
     assert_eq!(serde_json::from_str::<Value>(&explicit).unwrap(), found);
 }
 
-const SHOP: &str = "CREATE TABLE a (id int PRIMARY KEY, x text); CREATE TABLE b (id int PRIMARY KEY, a int REFERENCES a)";
+const SHOP: &str =
+    "CREATE TABLE a (id int PRIMARY KEY, x text); CREATE TABLE b (id int PRIMARY KEY, a int REFERENCES a)";
 
 #[test]
 fn versions_and_fingerprints() {
@@ -201,7 +272,9 @@ fn versions_and_fingerprints() {
     assert_eq!(stored[0]["hash"], hash);
     // Stored within the minute, or as the next one began.
     let minute: i64 = at[..12].parse().unwrap();
-    assert!((0..=1).contains(&(stored[0]["at"].as_str().unwrap().parse::<i64>().unwrap() - minute)) || at[10..12] == *"59");
+    assert!(
+        (0..=1).contains(&(stored[0]["at"].as_str().unwrap().parse::<i64>().unwrap() - minute)) || at[10..12] == *"59"
+    );
     assert_eq!(stored[0]["fingerprint"], first["fingerprint"]);
     assert_eq!(first["fingerprint"].as_str().map(str::len), Some(64));
 
@@ -210,10 +283,13 @@ fn versions_and_fingerprints() {
     assert_ne!(described["schema_version"], first["schema_version"]);
     assert_eq!(described["fingerprint"], first["fingerprint"], "a comment is no structure");
     let versions = rows(&mut client, "SELECT schema_version, fingerprint, live FROM nl2sql_versions('field')");
-    assert_eq!(versions, json!([
-        {"schema_version": described["schema_version"], "fingerprint": first["fingerprint"], "live": true},
-        {"schema_version": first["schema_version"], "fingerprint": first["fingerprint"], "live": false},
-    ]));
+    assert_eq!(
+        versions,
+        json!([
+            {"schema_version": described["schema_version"], "fingerprint": first["fingerprint"], "live": true},
+            {"schema_version": first["schema_version"], "fingerprint": first["fingerprint"], "live": false},
+        ])
+    );
 
     // The same structure, come about in another way: other numbers inside, the same names.
     client
@@ -229,8 +305,12 @@ fn versions_and_fingerprints() {
     let elsewhere = read(&mut Database::blank().connect(), SHOP);
     assert_eq!(elsewhere["fingerprint"], first["fingerprint"]);
     let changes = [
-        "ALTER TABLE field.a ALTER x TYPE varchar(9)", "ALTER TABLE field.a ALTER x SET NOT NULL", "ALTER TABLE field.a RENAME x TO y",
-        "ALTER TABLE field.b DROP CONSTRAINT b_a_fkey", "ALTER TABLE field.b DROP CONSTRAINT b_pkey", "CREATE TABLE field.c ()",
+        "ALTER TABLE field.a ALTER x TYPE varchar(9)",
+        "ALTER TABLE field.a ALTER x SET NOT NULL",
+        "ALTER TABLE field.a RENAME x TO y",
+        "ALTER TABLE field.b DROP CONSTRAINT b_a_fkey",
+        "ALTER TABLE field.b DROP CONSTRAINT b_pkey",
+        "CREATE TABLE field.c ()",
         "DROP TABLE field.c",
     ];
     let mut seen = vec![again["fingerprint"].clone()];
@@ -258,9 +338,16 @@ fn every_major_gives_one_fingerprint() {
     );
     assert_eq!(found["fingerprint"], "2c3d04368222c5ae9b15469dd01c5e286a585f0024306a840d75c17c71e4fe9b");
     // By the contract's words: the structure alone, as JSON with sorted keys.
-    let keep = |item: &Value, keys: &[&str]| -> Value { keys.iter().map(|key| (key.to_string(), item[*key].clone())).collect::<serde_json::Map<_, _>>().into() };
-    let list = |items: &Value, keys: &[&str]| -> Value { items.as_array().unwrap().iter().map(|item| keep(item, keys)).collect() };
-    let sorted = |mut items: Value| { items.as_array_mut().unwrap().sort_by_key(|item| item["name"].as_str().unwrap().to_owned()); items };
+    let keep = |item: &Value, keys: &[&str]| -> Value {
+        keys.iter().map(|key| (key.to_string(), item[*key].clone())).collect::<serde_json::Map<_, _>>().into()
+    };
+    let list = |items: &Value, keys: &[&str]| -> Value {
+        items.as_array().unwrap().iter().map(|item| keep(item, keys)).collect()
+    };
+    let sorted = |mut items: Value| {
+        items.as_array_mut().unwrap().sort_by_key(|item| item["name"].as_str().unwrap().to_owned());
+        items
+    };
     let tables: Vec<Value> = found["tables"].as_array().unwrap().iter().map(|table| json!({
         "schema": table["schema"],
         "name": table["name"],
@@ -268,7 +355,8 @@ fn every_major_gives_one_fingerprint() {
         "foreign_keys": list(&table["foreign_keys"], &["name", "columns", "referred_schema", "referred_table", "referred_columns"]),
     })).collect();
     let structure = json!({"datasource": "field", "engine_type": "postgresql", "tables": tables}).to_string();
-    let hash: String = client.query_one("SELECT encode(sha256(convert_to($1, 'UTF8')), 'hex')", &[&structure]).unwrap().get(0);
+    let hash: String =
+        client.query_one("SELECT encode(sha256(convert_to($1, 'UTF8')), 'hex')", &[&structure]).unwrap().get(0);
     assert_eq!(found["fingerprint"], hash);
 }
 
@@ -277,7 +365,8 @@ fn every_major_gives_one_fingerprint() {
 #[test]
 fn wide_tables() {
     let mut client = Database::blank().connect();
-    let columns = |count: usize, stem: &str| (1..=count).map(|n| format!("{stem}{n} bool")).collect::<Vec<_>>().join(", ");
+    let columns =
+        |count: usize, stem: &str| (1..=count).map(|n| format!("{stem}{n} bool")).collect::<Vec<_>>().join(", ");
     let (widest, wordy) = (columns(1600, "c"), columns(300, "a_name_of_words_"));
     let found = read(
         &mut client,

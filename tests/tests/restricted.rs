@@ -18,7 +18,9 @@ fn authored(statements: &str) -> (Client, String) {
 fn issues(client: &mut Client) -> Vec<(String, Option<String>, String)> {
     let found = rows(client, "SELECT jsonb_array_elements(issues) AS issue FROM nl2sql_index('s')");
     let text = |value: &Value| value.as_str().map(str::to_owned);
-    let issue = |row: &Value| (text(&row["issue"]["table"]).unwrap(), text(&row["issue"]["column"]), text(&row["issue"]["message"]).unwrap());
+    let issue = |row: &Value| {
+        (text(&row["issue"]["table"]).unwrap(), text(&row["issue"]["column"]), text(&row["issue"]["message"]).unwrap())
+    };
     found.as_array().unwrap().iter().map(issue).collect()
 }
 
@@ -70,25 +72,47 @@ fn nothing_happens_but_issues() {
         ))
         .unwrap();
     client.batch_execute("SELECT nl2sql_index('s')").unwrap(); // loads the library and its settings
-    let settings = "SELECT string_agg(name || setting, ',' ORDER BY name) FROM pg_settings WHERE name <> 'transaction_isolation'";
+    let settings =
+        "SELECT string_agg(name || setting, ',' ORDER BY name) FROM pg_settings WHERE name <> 'transaction_isolation'";
     let before = text(&mut client, settings);
     let mut found: Vec<_> = issues(&mut client).into_iter().map(|(table, column, _)| (table, column)).collect();
     found.sort();
     let table = |name: &str| (format!("s.{name}"), None);
-    assert_eq!(found, [
-        table("altering"), table("becoming"), ("s.cancels".to_owned(), Some("a".to_owned())), ("s.casting".to_owned(), Some("a".to_owned())), table("lingers"), table("policed"),
-        ("s.serializes".to_owned(), Some("a".to_owned())), table("sets"), table("telling"), table("writable"), table("writing"),
-    ]);
+    assert_eq!(
+        found,
+        [
+            table("altering"),
+            table("becoming"),
+            ("s.cancels".to_owned(), Some("a".to_owned())),
+            ("s.casting".to_owned(), Some("a".to_owned())),
+            table("lingers"),
+            table("policed"),
+            ("s.serializes".to_owned(), Some("a".to_owned())),
+            table("sets"),
+            table("telling"),
+            table("writable"),
+            table("writing"),
+        ]
+    );
     // What a superuser made over it is not read as the superuser.
     client.batch_execute("SELECT nl2sql_index('above')").unwrap();
-    assert_eq!(text(&mut client, &format!("SELECT rolsuper FROM pg_roles WHERE rolname = '{role}'")).as_deref(), Some("false"));
+    assert_eq!(
+        text(&mut client, &format!("SELECT rolsuper FROM pg_roles WHERE rolname = '{role}'")).as_deref(),
+        Some("false")
+    );
     assert_eq!(text(&mut client, "SELECT count(*) FROM s.note").as_deref(), Some("3"));
     assert_eq!(text(&mut client, settings), before, "no setting outlives the reading");
     assert_eq!(text(&mut client, "current_user").as_deref(), Some("postgres"));
     assert!(client.notifications().is_empty());
     // The other columns and tables are read.
-    let read = rows(&mut client, "SELECT t ->> 'name' AS name, t -> 'row_count' AS rows FROM jsonb_array_elements(nl2sql_snapshot('s') -> 'tables') t WHERE t ->> 'name' IN ('casting', 'casting_up', 'generated', 'mine', 'paired', 'virtual') ORDER BY 1");
-    assert_eq!(read, json!([{"name": "casting", "rows": 3}, {"name": "casting_up", "rows": 3}, {"name": "generated", "rows": 2}, {"name": "mine", "rows": 1}, {"name": "paired", "rows": 2}, {"name": "virtual", "rows": 1}]));
+    let read = rows(
+        &mut client,
+        "SELECT t ->> 'name' AS name, t -> 'row_count' AS rows FROM jsonb_array_elements(nl2sql_snapshot('s') -> 'tables') t WHERE t ->> 'name' IN ('casting', 'casting_up', 'generated', 'mine', 'paired', 'virtual') ORDER BY 1",
+    );
+    assert_eq!(
+        read,
+        json!([{"name": "casting", "rows": 3}, {"name": "casting_up", "rows": 3}, {"name": "generated", "rows": 2}, {"name": "mine", "rows": 1}, {"name": "paired", "rows": 2}, {"name": "virtual", "rows": 1}])
+    );
 }
 
 #[test]
@@ -113,7 +137,8 @@ fn what_cannot_be_read_is_indexed_without_it() {
          CREATE MATERIALIZED VIEW unfilled AS SELECT 1 AS a WITH NO DATA; CREATE VIEW slow AS SELECT pg_sleep(60) IS NULL AS a; CREATE VIEW divided AS SELECT 1 / (a - 1) AS a, a AS b FROM lost",
     );
     // A server that cannot be reached; where the wrapper is not installed, one that has no wrapper to reach it.
-    let installed = text(&mut client, "SELECT count(*) FROM pg_available_extensions WHERE name = 'postgres_fdw'").unwrap() == "1";
+    let installed =
+        text(&mut client, "SELECT count(*) FROM pg_available_extensions WHERE name = 'postgres_fdw'").unwrap() == "1";
     let down = if installed {
         "CREATE EXTENSION postgres_fdw; CREATE SERVER down FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '/nonexistent', dbname 'x')"
     } else {
@@ -127,7 +152,9 @@ fn what_cannot_be_read_is_indexed_without_it() {
         ))
         .unwrap();
     let found = issues(&mut client);
-    let message = |table: &str| found.iter().find(|issue| issue.0 == format!("s.{table}")).map(|issue| issue.2.as_str()).unwrap_or("");
+    let message = |table: &str| {
+        found.iter().find(|issue| issue.0 == format!("s.{table}")).map(|issue| issue.2.as_str()).unwrap_or("")
+    };
     assert!(message("over_lost").contains("42501"), "{found:?}");
     assert!(message("unfilled").contains("55000"), "{found:?}");
     assert!(message("slow").contains("nl2sql.profile_timeout"), "{found:?}");
@@ -141,12 +168,16 @@ fn what_cannot_be_read_is_indexed_without_it() {
 /// The limit on a table's reading leaves the limit on the statement as it was.
 #[test]
 fn the_statements_own_limit_still_ends_it() {
-    let (mut client, _) = authored("CREATE VIEW slow AS SELECT pg_sleep(60) IS NULL AS a; CREATE VIEW slow2 AS SELECT pg_sleep(60) IS NULL AS a; CREATE TABLE t (id int)");
+    let (mut client, _) = authored(
+        "CREATE VIEW slow AS SELECT pg_sleep(60) IS NULL AS a; CREATE VIEW slow2 AS SELECT pg_sleep(60) IS NULL AS a; CREATE TABLE t (id int)",
+    );
     client.batch_execute("SET statement_timeout = '700ms'; SET nl2sql.profile_timeout = '400ms'").unwrap();
     assert_eq!(sqlstate(&mut client, "SELECT * FROM nl2sql_index('s')"), "57014");
     client.batch_execute("SET nl2sql.profile_timeout = 0").unwrap();
     assert_eq!(sqlstate(&mut client, "SELECT * FROM nl2sql_index('s')"), "57014");
-    client.batch_execute("SET statement_timeout = '60s'; SET nl2sql.profile_timeout = '100ms'; SELECT nl2sql_index('s')").unwrap();
+    client
+        .batch_execute("SET statement_timeout = '60s'; SET nl2sql.profile_timeout = '100ms'; SELECT nl2sql_index('s')")
+        .unwrap();
     assert_eq!(text(&mut client, "SELECT status FROM nl2sql_health('s')").as_deref(), Some("ok"));
 }
 
@@ -169,9 +200,14 @@ fn a_table_that_changes_hands_is_not_read() {
     let name = text(&mut client, "current_database()").unwrap();
     let host = text(&mut client, "current_setting('unix_socket_directories')").unwrap();
     let author = std::thread::spawn(move || {
-        let mut author = postgres::Config::new().host_path(host).user(&role).dbname(&name).connect(postgres::NoTls).unwrap();
+        let mut author =
+            postgres::Config::new().host_path(host).user(&role).dbname(&name).connect(postgres::NoTls).unwrap();
         std::thread::sleep(std::time::Duration::from_millis(600));
-        author.batch_execute("BEGIN; DROP TABLE s.later; CREATE VIEW s.later AS SELECT pg_read_file('/etc/hostname') AS id; COMMIT").unwrap();
+        author
+            .batch_execute(
+                "BEGIN; DROP TABLE s.later; CREATE VIEW s.later AS SELECT pg_read_file('/etc/hostname') AS id; COMMIT",
+            )
+            .unwrap();
     });
     let found = issues(&mut client);
     author.join().unwrap();

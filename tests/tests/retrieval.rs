@@ -15,7 +15,9 @@ fn searched() -> (Database, Client) {
 fn sent(client: &mut Client, call: &str) -> Vec<(String, String, Vec<String>)> {
     let found = rows(client, &format!("SELECT table_name, via, definition FROM {call} ORDER BY rank"));
     let text = |value: &Value| value.as_str().unwrap().to_owned();
-    let columns = |row: &Value| row["definition"]["columns"].as_array().unwrap().iter().map(|column| text(&column["name"])).collect();
+    let columns = |row: &Value| {
+        row["definition"]["columns"].as_array().unwrap().iter().map(|column| text(&column["name"])).collect()
+    };
     found.as_array().unwrap().iter().map(|row| (text(&row["table_name"]), text(&row["via"]), columns(row))).collect()
 }
 
@@ -30,14 +32,16 @@ fn a_small_datasource_is_sent_whole() {
     assert_eq!(found.len(), 11);
     assert!(found.iter().all(|(_, via, _)| via == "small"));
     assert_eq!(found[0].0, "album");
-    let explained: Value = serde_json::from_str(&text(&mut client, "nl2sql_retrieve_explain('chinook', 'anything')").unwrap()).unwrap();
+    let explained: Value =
+        serde_json::from_str(&text(&mut client, "nl2sql_retrieve_explain('chinook', 'anything')").unwrap()).unwrap();
     assert_eq!((&explained["small"], explained.get("pool")), (&json!(true), None));
 }
 
 #[test]
 fn a_join_has_both_its_ends_and_what_lies_between() {
     let (_database, mut client) = searched();
-    let found = sent(&mut client, "nl2sql_retrieve('chinook', 'Which playlists hold tracks of the genre jazz?', table_k => 2)");
+    let found =
+        sent(&mut client, "nl2sql_retrieve('chinook', 'Which playlists hold tracks of the genre jazz?', table_k => 2)");
     let names: Vec<&str> = found.iter().map(|(table, ..)| table.as_str()).collect();
     assert!(names.contains(&"track"), "{found:?}");
     // Whatever is chosen is connected: each table is joined with another.
@@ -63,11 +67,15 @@ fn a_join_has_both_its_ends_and_what_lies_between() {
 fn a_large_table_is_cut_and_a_small_one_is_not() {
     let (_database, mut client) = searched();
     let definition = |client: &mut Client| {
-        let found = rows(client, "SELECT definition FROM nl2sql_retrieve('chinook', 'Which employees were hired in 2019?') WHERE table_name = 'employee'");
+        let found = rows(
+            client,
+            "SELECT definition FROM nl2sql_retrieve('chinook', 'Which employees were hired in 2019?') WHERE table_name = 'employee'",
+        );
         found[0]["definition"].clone()
     };
     let cut = definition(&mut client);
-    let names: Vec<&str> = cut["columns"].as_array().unwrap().iter().map(|column| column["name"].as_str().unwrap()).collect();
+    let names: Vec<&str> =
+        cut["columns"].as_array().unwrap().iter().map(|column| column["name"].as_str().unwrap()).collect();
     for needed in ["employee_id", "hire_date", "first_name", "last_name"] {
         assert!(names.contains(&needed), "{names:?}");
     }
@@ -80,7 +88,11 @@ fn a_large_table_is_cut_and_a_small_one_is_not() {
 #[test]
 fn values_lead_to_their_columns() {
     let (_database, mut client) = searched();
-    client.batch_execute("SELECT nl2sql_register('chinook', options => '{\"sample_values\": true}'); SELECT nl2sql_index('chinook')").unwrap();
+    client
+        .batch_execute(
+            "SELECT nl2sql_register('chinook', options => '{\"sample_values\": true}'); SELECT nl2sql_index('chinook')",
+        )
+        .unwrap();
     for (question, table, column, value) in [
         ("How many bossa nova songs are there?", "genre", "name", "Bossa Nova"),
         ("What was sold to Brasil?", "customer", "country", "Brazil"),
@@ -103,7 +115,11 @@ fn preferred_tables_come_first() {
     client.batch_execute("SELECT nl2sql_register('webshop', options => '{\"preferred_tables\": [\"carrier\", \"webshop.orders\"]}'); SELECT nl2sql_index('webshop')").unwrap();
     let after = rows(&mut client, &format!("SELECT rank, table_name, preferred FROM {call} ORDER BY rank"));
     assert!(after[0]["preferred"] == true, "{before:?} {after}");
-    let first_lines = text(&mut client, "SELECT split_part(nl2sql_schema_prompt('webshop', 'Which parcels arrived late?'), E'\\n', 1)").unwrap();
+    let first_lines = text(
+        &mut client,
+        "SELECT split_part(nl2sql_schema_prompt('webshop', 'Which parcels arrived late?'), E'\\n', 1)",
+    )
+    .unwrap();
     assert_eq!(serde_json::from_str::<Value>(&first_lines).unwrap()["preferred"], true);
 }
 
@@ -113,7 +129,9 @@ fn definitions_come_from_the_version_that_is_named() {
     let before = text(&mut client, "SELECT schema_version FROM nl2sql_versions('webshop')").unwrap();
     client.batch_execute("ALTER TABLE webshop.carrier ADD hotline text; CREATE TABLE webshop.parcel_locker (locker_id int); SELECT nl2sql_index('webshop'); DROP TABLE webshop.parcel_locker").unwrap();
     let carrier = |client: &mut Client, version: &str| {
-        let call = format!("SELECT definition -> 'columns' AS c FROM nl2sql_retrieve('webshop', 'hotline of the carrier', schema_version => {version}) WHERE table_name = 'carrier'");
+        let call = format!(
+            "SELECT definition -> 'columns' AS c FROM nl2sql_retrieve('webshop', 'hotline of the carrier', schema_version => {version}) WHERE table_name = 'carrier'"
+        );
         rows(client, &call).to_string().contains("hotline")
     };
     assert!(carrier(&mut client, "NULL"));
@@ -126,16 +144,30 @@ fn definitions_come_from_the_version_that_is_named() {
 fn strategies_and_what_explains_them() {
     let (_database, mut client) = searched();
     for strategy in ["fused", "dense", "mmr"] {
-        let call = format!("('webshop', 'Which carrier delivers late most often?', table_k => 3, strategy => '{strategy}')");
+        let call =
+            format!("('webshop', 'Which carrier delivers late most often?', table_k => 3, strategy => '{strategy}')");
         let found = tables(&mut client, &format!("nl2sql_retrieve{call}"));
-        assert!(found.contains(&"shipment".to_owned()) || found.contains(&"carrier".to_owned()), "{strategy}: {found:?}");
-        let explained: Value = serde_json::from_str(&text(&mut client, &format!("nl2sql_retrieve_explain{call}")).unwrap()).unwrap();
+        assert!(
+            found.contains(&"shipment".to_owned()) || found.contains(&"carrier".to_owned()),
+            "{strategy}: {found:?}"
+        );
+        let explained: Value =
+            serde_json::from_str(&text(&mut client, &format!("nl2sql_retrieve_explain{call}")).unwrap()).unwrap();
         assert_eq!(explained["strategy"], strategy);
         assert_eq!(explained["picks"].as_array().unwrap().len(), 3);
-        let listed: Vec<&str> = explained["sent"].as_array().unwrap().iter().map(|sent| sent["table"].as_str().unwrap().trim_start_matches("webshop.")).collect();
+        let listed: Vec<&str> = explained["sent"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|sent| sent["table"].as_str().unwrap().trim_start_matches("webshop."))
+            .collect();
         assert_eq!(listed, found);
     }
-    let explained = text(&mut client, "nl2sql_retrieve_explain('webshop', 'late parcels', '{\"intent\": \"count\", \"filters\": [\"december\"]}')").unwrap();
+    let explained = text(
+        &mut client,
+        "nl2sql_retrieve_explain('webshop', 'late parcels', '{\"intent\": \"count\", \"filters\": [\"december\"]}')",
+    )
+    .unwrap();
     assert_eq!(serde_json::from_str::<Value>(&explained).unwrap()["text"], "late parcels\ncount\ndecember");
     // The same rows on every run.
     let call = "SELECT * FROM nl2sql_retrieve('webshop', 'who pays late?')";
@@ -146,7 +178,10 @@ fn strategies_and_what_explains_them() {
 #[test]
 fn search_tables_over_one_and_over_all() {
     let mut client = Database::demo().connect();
-    let found = rows(&mut client, "SELECT rank, datasource, table_name, similarity BETWEEN -1 AND 1 AS similar, summary FROM nl2sql_search_tables('satisfaction of customers with tickets')");
+    let found = rows(
+        &mut client,
+        "SELECT rank, datasource, table_name, similarity BETWEEN -1 AND 1 AS similar, summary FROM nl2sql_search_tables('satisfaction of customers with tickets')",
+    );
     assert_eq!(found.as_array().unwrap().len(), 10);
     assert_eq!(found[0]["datasource"], "helpdesk");
     assert!(found[0]["summary"].as_str().unwrap().starts_with("Table "));
@@ -177,7 +212,10 @@ fn the_prompt_is_a_line_a_table() {
     let stock = lines.iter().find(|line| line["table"] == "webshop.stock").unwrap();
     let columns = stock["columns"].as_array().unwrap();
     assert!(columns.iter().any(|column| column["name"] == "reorder_level" && column["range"].is_array()), "{stock}");
-    assert!(columns.iter().all(|column| column["name"] != "product_id" || column.get("range").is_none()), "a key has no range");
+    assert!(
+        columns.iter().all(|column| column["name"] != "product_id" || column.get("range").is_none()),
+        "a key has no range"
+    );
     let names: Vec<&str> = lines.iter().map(|line| line["table"].as_str().unwrap()).collect();
     let mut sorted = names.clone();
     sorted.sort_unstable();
@@ -189,23 +227,37 @@ fn the_prompt_is_a_line_a_table() {
 fn lookups_and_their_sample_rows() {
     let mut client = Database::demo().connect();
     client.batch_execute("ALTER TABLE chinook.artist ADD story text; UPDATE chinook.artist SET story = repeat('é', 200); SELECT nl2sql_index('chinook')").unwrap();
-    let found = rows(&mut client, "SELECT requested, table_name, note, sample_rows FROM nl2sql_lookup('chinook', '{artist,chinook.ALBUM,albm,customer}', 2)");
+    let found = rows(
+        &mut client,
+        "SELECT requested, table_name, note, sample_rows FROM nl2sql_lookup('chinook', '{artist,chinook.ALBUM,albm,customer}', 2)",
+    );
     assert_eq!((&found[0]["table_name"], &found[1]["table_name"]), (&json!("artist"), &json!("album")));
     assert_eq!(found[2]["note"], "no such table; near it: album");
     let sample = found[0]["sample_rows"].as_array().unwrap();
     assert_eq!(sample.len(), 2);
     assert_eq!(sample[0]["story"].as_str().unwrap().chars().count(), 80);
     let customer = &found[3]["sample_rows"][0];
-    assert_eq!((&customer["email"], &customer["fax"]), (&json!("***"), &Value::Null), "masked, but for null: {customer}");
+    assert_eq!(
+        (&customer["email"], &customer["fax"]),
+        (&json!("***"), &Value::Null),
+        "masked, but for null: {customer}"
+    );
     assert!(customer["country"].is_string() && customer["country"] != "***");
     for (call, code) in [
-        ("'chinook', '{}'", "22023"), ("'chinook', NULL", "22004"), ("'chinook', '{a,b,c,d,e,f,g,h,i,j,k}'", "22023"), ("'chinook', '{artist}', 4", "22023"),
-        ("'chinook', '{artist}', -1", "22023"), ("'nobody', '{artist}'", "42704"), ("'chinook', '{NULL}'", "22004"),
+        ("'chinook', '{}'", "22023"),
+        ("'chinook', NULL", "22004"),
+        ("'chinook', '{a,b,c,d,e,f,g,h,i,j,k}'", "22023"),
+        ("'chinook', '{artist}', 4", "22023"),
+        ("'chinook', '{artist}', -1", "22023"),
+        ("'nobody', '{artist}'", "42704"),
+        ("'chinook', '{NULL}'", "22004"),
     ] {
         assert_eq!(sqlstate(&mut client, &format!("SELECT * FROM nl2sql_lookup({call})")), code, "{call}");
     }
     // A bare name that two schemas have.
-    client.batch_execute("SELECT nl2sql_register('two', schemas => '{chinook,webshop}'); SELECT nl2sql_index('two')").unwrap();
+    client
+        .batch_execute("SELECT nl2sql_register('two', schemas => '{chinook,webshop}'); SELECT nl2sql_index('two')")
+        .unwrap();
     let note = text(&mut client, "SELECT note FROM nl2sql_lookup('two', '{customer}')").unwrap();
     assert_eq!(note, "ambiguous: chinook.customer, webshop.customer");
 }
@@ -230,9 +282,15 @@ fn sample_rows_are_read_with_the_callers_rights_and_change_nothing() {
         ))
         .unwrap();
     client.batch_execute("SELECT nl2sql_index('s')").unwrap();
-    let sample = |client: &mut Client, table: &str| rows(client, &format!("SELECT sample_rows, note FROM nl2sql_lookup('s', '{{{table}}}', 3)"));
+    let sample = |client: &mut Client, table: &str| {
+        rows(client, &format!("SELECT sample_rows, note FROM nl2sql_lookup('s', '{{{table}}}', 3)"))
+    };
     let mut reading = database.connect_as(&reader);
-    assert_eq!(sample(&mut reading, "note")[0]["sample_rows"], json!([{"id": "1", "owner": reader}]), "row security is the reader's");
+    assert_eq!(
+        sample(&mut reading, "note")[0]["sample_rows"],
+        json!([{"id": "1", "owner": reader}]),
+        "row security is the reader's"
+    );
     assert_eq!(sample(&mut reading, "parts")[0]["sample_rows"], json!([{"id": "1"}]));
     assert_eq!(sample(&mut reading, "asking")[0]["sample_rows"], json!([{"a": reader}]));
     for client in [&mut client, &mut reading] {
@@ -242,9 +300,16 @@ fn sample_rows_are_read_with_the_callers_rights_and_change_nothing() {
             assert!(found[0]["note"].as_str().unwrap().starts_with("no sample rows: "), "{found}");
         }
     }
-    assert_eq!(sample(&mut client, "asking")[0]["sample_rows"], json!([{"a": author}]), "not with a superuser's rights");
+    assert_eq!(
+        sample(&mut client, "asking")[0]["sample_rows"],
+        json!([{"a": author}]),
+        "not with a superuser's rights"
+    );
     assert_eq!(sample(&mut client, "note")[0]["sample_rows"].as_array().unwrap().len(), 2);
-    assert_eq!(text(&mut client, &format!("SELECT rolsuper FROM pg_roles WHERE rolname = '{author}'")).as_deref(), Some("false"));
+    assert_eq!(
+        text(&mut client, &format!("SELECT rolsuper FROM pg_roles WHERE rolname = '{author}'")).as_deref(),
+        Some("false")
+    );
     assert_eq!(text(&mut client, "SELECT count(*) FROM s.parts").as_deref(), Some("1"));
     assert_eq!(text(&mut client, "current_user").as_deref(), Some("postgres"));
 }
@@ -266,7 +331,9 @@ fn sample_rows_run_no_casts_and_read_columns_alone() {
         ))
         .unwrap();
     client.batch_execute("SELECT nl2sql_index('s'); ALTER TABLE s.note DROP COLUMN note").unwrap();
-    let sample = |client: &mut Client, table: &str| rows(client, &format!("SELECT sample_rows, note FROM nl2sql_lookup('s', '{{{table}}}', 3)"));
+    let sample = |client: &mut Client, table: &str| {
+        rows(client, &format!("SELECT sample_rows, note FROM nl2sql_lookup('s', '{{{table}}}', 3)"))
+    };
     assert_eq!(sample(&mut client, "typed")[0]["sample_rows"], json!([{"v": "y"}]));
     assert_eq!(sample(&mut client, "note")[0]["sample_rows"], json!([{"id": "1", "email": "***"}]));
     assert_eq!(sample(&mut client, "wide")[0]["sample_rows"][0]["c300"], "7");
@@ -290,15 +357,19 @@ fn a_pinned_version_is_searched_for_what_it_has() {
              CREATE TABLE p.extra (id int, legacy_memo text); SELECT nl2sql_index('p'); SET nl2sql.full_snapshot_max_tables = 0",
         )
         .unwrap();
-    let first = text(&mut client, "SELECT schema_version FROM nl2sql_versions('p') ORDER BY created_at LIMIT 1").unwrap();
+    let first =
+        text(&mut client, "SELECT schema_version FROM nl2sql_versions('p') ORDER BY created_at LIMIT 1").unwrap();
     let call = format!("nl2sql_retrieve('p', 'legacy memo', schema_version => '{first}', table_k => 1)");
     assert_eq!(tables(&mut client, &call), ["orders"], "what it lacks takes no place");
-    let paid = format!("SELECT definition::text LIKE '%matched_value%' FROM nl2sql_retrieve('p', 'paid orders', schema_version => '{first}') WHERE table_name = 'orders'");
+    let paid = format!(
+        "SELECT definition::text LIKE '%matched_value%' FROM nl2sql_retrieve('p', 'paid orders', schema_version => '{first}') WHERE table_name = 'orders'"
+    );
     assert_eq!(text(&mut client, &paid).as_deref(), Some("false"));
     assert_eq!(text(&mut client, "SELECT definition::text LIKE '%matched_value%' FROM nl2sql_retrieve('p', 'paid orders') WHERE table_name = 'orders'").as_deref(), Some("true"));
     client.batch_execute("DROP TABLE p.orders; SELECT nl2sql_index('p')").unwrap();
     let call = format!("nl2sql_retrieve('p', 'legacy memo', schema_version => '{first}', table_k => 1)");
-    let whole: Vec<String> = sent(&mut client, &call).into_iter().map(|(table, via, _)| format!("{via} {table}")).collect();
+    let whole: Vec<String> =
+        sent(&mut client, &call).into_iter().map(|(table, via, _)| format!("{via} {table}")).collect();
     assert_eq!(whole, ["full legacy", "full orders"]);
 }
 
@@ -308,9 +379,12 @@ fn endless_questions_and_sub_queries_end() {
     client.batch_execute("SET statement_timeout = '60s'").unwrap();
     for question in ["(SELECT string_agg('w' || i, ' ') FROM generate_series(1, 160000) i)", "repeat('x', 1000000)"] {
         for call in [
-            format!("SELECT count(*) FROM nl2sql_retrieve('chinook', {question})"), format!("SELECT count(*) FROM nl2sql_search_tables({question})"),
+            format!("SELECT count(*) FROM nl2sql_retrieve('chinook', {question})"),
+            format!("SELECT count(*) FROM nl2sql_search_tables({question})"),
             format!("SELECT count(*) FROM nl2sql_route({question})"),
-            format!("SELECT count(*) FROM nl2sql_retrieve('chinook', 'x', jsonb_build_object('filters', (SELECT jsonb_agg('w' || i) FROM generate_series(1, 100000) i), 'intent', {question}))"),
+            format!(
+                "SELECT count(*) FROM nl2sql_retrieve('chinook', 'x', jsonb_build_object('filters', (SELECT jsonb_agg('w' || i) FROM generate_series(1, 100000) i), 'intent', {question}))"
+            ),
         ] {
             assert_ne!(text(&mut client, &call).as_deref(), Some("0"));
         }
@@ -322,20 +396,41 @@ fn arguments_are_checked() {
     let (_database, mut client) = searched();
     let long = "x ".repeat(500_000);
     for (call, code) in [
-        ("nl2sql_retrieve(NULL, 'x')", "22004"), ("nl2sql_retrieve('chinook', NULL)", "22004"), ("nl2sql_retrieve('chinook', ' ')", "22023"),
-        ("nl2sql_retrieve('nobody', 'x')", "42704"), ("nl2sql_retrieve('chinook', 'x', '[]')", "22023"), ("nl2sql_retrieve('chinook', 'x', '{\"where\": 1}')", "22023"),
-        ("nl2sql_retrieve('chinook', 'x', schema_version => 'y')", "42704"), ("nl2sql_retrieve('chinook', 'x', table_k => 0)", "22023"),
-        ("nl2sql_retrieve('chinook', 'x', planning_k => -1)", "22023"), ("nl2sql_retrieve('chinook', 'x', table_k => NULL)", "22004"),
-        ("nl2sql_retrieve('chinook', 'x', strategy => 'best')", "22023"), ("nl2sql_retrieve('chinook', 'x', strategy => NULL)", "22004"),
-        ("nl2sql_search_tables(NULL)", "22004"), ("nl2sql_search_tables('x', 'nobody')", "42704"), ("nl2sql_search_tables('x', k => 31)", "22023"),
-        ("nl2sql_search_tables('x', k => 0)", "22023"), ("nl2sql_search_tables('', 'chinook')", "22023"), ("nl2sql_route('x', fusion => 'sum')", "22023"),
+        ("nl2sql_retrieve(NULL, 'x')", "22004"),
+        ("nl2sql_retrieve('chinook', NULL)", "22004"),
+        ("nl2sql_retrieve('chinook', ' ')", "22023"),
+        ("nl2sql_retrieve('nobody', 'x')", "42704"),
+        ("nl2sql_retrieve('chinook', 'x', '[]')", "22023"),
+        ("nl2sql_retrieve('chinook', 'x', '{\"where\": 1}')", "22023"),
+        ("nl2sql_retrieve('chinook', 'x', schema_version => 'y')", "42704"),
+        ("nl2sql_retrieve('chinook', 'x', table_k => 0)", "22023"),
+        ("nl2sql_retrieve('chinook', 'x', planning_k => -1)", "22023"),
+        ("nl2sql_retrieve('chinook', 'x', table_k => NULL)", "22004"),
+        ("nl2sql_retrieve('chinook', 'x', strategy => 'best')", "22023"),
+        ("nl2sql_retrieve('chinook', 'x', strategy => NULL)", "22004"),
+        ("nl2sql_search_tables(NULL)", "22004"),
+        ("nl2sql_search_tables('x', 'nobody')", "42704"),
+        ("nl2sql_search_tables('x', k => 31)", "22023"),
+        ("nl2sql_search_tables('x', k => 0)", "22023"),
+        ("nl2sql_search_tables('', 'chinook')", "22023"),
+        ("nl2sql_route('x', fusion => 'sum')", "22023"),
     ] {
         assert_eq!(sqlstate(&mut client, &format!("SELECT * FROM {call}")), code, "{call}");
     }
-    assert!(error(&mut client, "SELECT nl2sql_retrieve('chinook', 'x', strategy => 'best')").hint().unwrap().contains("fused"));
+    assert!(
+        error(&mut client, "SELECT nl2sql_retrieve('chinook', 'x', strategy => 'best')")
+            .hint()
+            .unwrap()
+            .contains("fused")
+    );
     for question in [long.as_str(), "'' \\ : & | ! ( ) <-> *", "🦀 ~~~", "the of and"] {
         let question = question.replace('\'', "''");
-        let found = rows(&mut client, &format!("SELECT table_name FROM nl2sql_retrieve('chinook', '{question}', table_k => 2000000000, planning_k => 2000000000)"));
+        let found = rows(
+            &mut client,
+            &format!(
+                "SELECT table_name FROM nl2sql_retrieve('chinook', '{question}', table_k => 2000000000, planning_k => 2000000000)"
+            ),
+        );
         assert_eq!(found.as_array().unwrap().len(), 11);
     }
 }
@@ -357,8 +452,14 @@ fn the_views_show_what_is_live() {
         "metrics": 0, "builds": 3, "sound": 3,
     });
     assert_eq!(counts[0], expected);
-    let album = rows(&mut client, "SELECT description, primary_key, columns FROM nl2sql.tables WHERE datasource = 'chinook' AND table_name = 'album'");
+    let album = rows(
+        &mut client,
+        "SELECT description, primary_key, columns FROM nl2sql.tables WHERE datasource = 'chinook' AND table_name = 'album'",
+    );
     assert_eq!((&album[0]["primary_key"], &album[0]["columns"]), (&json!(["album_id"]), &json!(3)));
-    let quantity = rows(&mut client, "SELECT data_type, pii, null_share, min IS NOT NULL AS has_min FROM nl2sql.columns WHERE table_name = 'stock' AND column_name = 'quantity'");
+    let quantity = rows(
+        &mut client,
+        "SELECT data_type, pii, null_share, min IS NOT NULL AS has_min FROM nl2sql.columns WHERE table_name = 'stock' AND column_name = 'quantity'",
+    );
     assert_eq!(quantity[0], json!({"data_type": "integer", "pii": false, "null_share": 0, "has_min": true}));
 }

@@ -12,11 +12,15 @@ fn warnings(client: &mut Client) -> Vec<String> {
 /// What a warning says to run.
 fn mend(client: &mut Client, warning: &str) {
     let call = warning.split(": SELECT ").nth(1).unwrap_or_else(|| panic!("no call: {warning}"));
-    client.batch_execute(&format!("SELECT {call}; SELECT nl2sql_index()")).unwrap_or_else(|error| panic!("{warning}: {error}"));
+    client
+        .batch_execute(&format!("SELECT {call}; SELECT nl2sql_index()"))
+        .unwrap_or_else(|error| panic!("{warning}: {error}"));
 }
 
 fn tables(client: &mut Client, datasource: &str) -> Vec<String> {
-    let sql = format!("SELECT t ->> 'schema' || '.' || (t ->> 'name') AS name FROM jsonb_array_elements(nl2sql_snapshot('{datasource}') -> 'tables') t");
+    let sql = format!(
+        "SELECT t ->> 'schema' || '.' || (t ->> 'name') AS name FROM jsonb_array_elements(nl2sql_snapshot('{datasource}') -> 'tables') t"
+    );
     rows(client, &sql).as_array().unwrap().iter().map(|row| row["name"].as_str().unwrap().to_owned()).collect()
 }
 
@@ -32,17 +36,23 @@ fn a_glob_that_matches_nothing_is_said_with_near_names() {
         .unwrap();
     let said = warnings(&mut client);
     let begin = |warning: &String| warning.split(": SELECT").next().unwrap().to_owned();
-    assert_eq!(said.iter().map(begin).collect::<Vec<_>>(), [
-        "the glob shop.ordesr of option include matches nothing (near it: shop.orders, shop.customers)",
-        "the glob *.tmp_* of option exclude matches nothing",
-        "the glob shop.orders.secrets of option exclude_columns matches nothing (near it: shop.orders.secret, shop.orders.id)",
-        "the glob shop.orders.name of option pii matches nothing (near it: shop.orders.id, shop.orders.secret)",
-    ]);
+    assert_eq!(
+        said.iter().map(begin).collect::<Vec<_>>(),
+        [
+            "the glob shop.ordesr of option include matches nothing (near it: shop.orders, shop.customers)",
+            "the glob *.tmp_* of option exclude matches nothing",
+            "the glob shop.orders.secrets of option exclude_columns matches nothing (near it: shop.orders.secret, shop.orders.id)",
+            "the glob shop.orders.name of option pii matches nothing (near it: shop.orders.id, shop.orders.secret)",
+        ]
+    );
     // Options are replaced as a whole: each call mends all of them.
     mend(&mut client, &said[3]);
     assert_eq!(warnings(&mut client), Vec::<String>::new());
     let options = text(&mut client, "SELECT options FROM nl2sql.datasources").unwrap();
-    assert_eq!(serde_json::from_str::<Value>(&options).unwrap(), json!({"include": ["shop.*"], "exclude": [], "exclude_columns": ["*.secret"], "pii": {"*.id": false}}));
+    assert_eq!(
+        serde_json::from_str::<Value>(&options).unwrap(),
+        json!({"include": ["shop.*"], "exclude": [], "exclude_columns": ["*.secret"], "pii": {"*.id": false}})
+    );
 }
 
 /// Without its last glob, a list of inclusions takes in everything.
@@ -57,7 +67,11 @@ fn the_last_inclusion_is_replaced_and_not_removed() {
         .unwrap();
     let said = warnings(&mut client);
     assert_eq!(said.len(), 2, "{said:?}");
-    assert!(said.iter().all(|warning| warning.ends_with("SELECT nl2sql_register('shop', options => '{\"include\":[\"shop.orders2\"]}');")), "{said:?}");
+    assert!(
+        said.iter().all(|warning| warning
+            .ends_with("SELECT nl2sql_register('shop', options => '{\"include\":[\"shop.orders2\"]}');")),
+        "{said:?}"
+    );
     mend(&mut client, &said[0]);
     assert_eq!(tables(&mut client, "shop"), ["shop.orders2"]);
 }
@@ -93,17 +107,30 @@ fn schemas_renamed_and_dropped() {
         )
         .unwrap();
     let said = warnings(&mut client);
-    assert_eq!(said[0], "schema \"one\" does not exist, perhaps renamed to \"First's\": SELECT nl2sql_register('both', schemas => ARRAY['First''s', 'two']);");
+    assert_eq!(
+        said[0],
+        "schema \"one\" does not exist, perhaps renamed to \"First's\": SELECT nl2sql_register('both', schemas => ARRAY['First''s', 'two']);"
+    );
     assert!(said[1].contains("drifted"), "{said:?}");
-    assert_eq!(text(&mut client, "SELECT status FROM nl2sql_health()").as_deref(), Some("ok"), "warnings leave the status alone");
+    assert_eq!(
+        text(&mut client, "SELECT status FROM nl2sql_health()").as_deref(),
+        Some("ok"),
+        "warnings leave the status alone"
+    );
     mend(&mut client, &said[0]);
-    assert_eq!((warnings(&mut client), tables(&mut client, "both")), (vec![], vec!["First's.a".to_owned(), "First's.b".to_owned(), "two.c".to_owned()]));
+    assert_eq!(
+        (warnings(&mut client), tables(&mut client, "both")),
+        (vec![], vec!["First's.a".to_owned(), "First's.b".to_owned(), "two.c".to_owned()])
+    );
     client.batch_execute("DROP SCHEMA two CASCADE").unwrap();
     let said = warnings(&mut client);
     assert_eq!(said[0], "schema \"two\" does not exist: SELECT nl2sql_register('both', schemas => ARRAY['First''s']);");
     mend(&mut client, &said[0]);
     client.batch_execute("DROP SCHEMA \"First's\" CASCADE").unwrap();
-    assert_eq!(warnings(&mut client), ["schema \"First's\" does not exist: SELECT nl2sql_register('both', schemas => ARRAY[…]);"]);
+    assert_eq!(
+        warnings(&mut client),
+        ["schema \"First's\" does not exist: SELECT nl2sql_register('both', schemas => ARRAY[…]);"]
+    );
     let failed = error(&mut client, "SELECT nl2sql_index('both')");
     assert_eq!(failed.code().code(), "55000");
     assert!(failed.hint().unwrap().contains("nl2sql_register('both'"));
@@ -124,12 +151,17 @@ fn public_several_and_foreign_schemas() {
     let built = rows(&mut client, "SELECT status, issues FROM nl2sql_index('public')");
     assert_eq!(built, json!([{"status": "indexed", "issues": []}]));
     assert_eq!(tables(&mut client, "public"), ["public.mine"], "what belongs to an extension is left out");
-    client.batch_execute("SELECT nl2sql_register('all', schemas => '{public,theirs}'); SELECT nl2sql_index('all')").unwrap();
+    client
+        .batch_execute("SELECT nl2sql_register('all', schemas => '{public,theirs}'); SELECT nl2sql_index('all')")
+        .unwrap();
     assert_eq!(tables(&mut client, "all"), ["public.mine", "theirs.from_us", "theirs.t"]);
     let statistics = "SELECT t -> 'columns' -> 1 -> 'statistics' ->> 'max' FROM jsonb_array_elements(nl2sql_snapshot('all') -> 'tables') t WHERE t ->> 'name' = 't'";
     assert_eq!(text(&mut client, statistics).as_deref(), Some("x"), "read as its owner");
     for schema in ["pg_catalog", "information_schema", "pg_toast"] {
-        assert_eq!(sqlstate(&mut client, &format!("SELECT nl2sql_register('x', schemas => ARRAY['{schema}'])")), "22023");
+        assert_eq!(
+            sqlstate(&mut client, &format!("SELECT nl2sql_register('x', schemas => ARRAY['{schema}'])")),
+            "22023"
+        );
     }
 }
 

@@ -69,7 +69,9 @@ fn a_serialization_failure_ends_the_whole_call() {
 fn a_repeated_schema_is_kept_once() {
     let database = Database::demo();
     let mut client = database.connect();
-    client.batch_execute("SELECT nl2sql_register('both', schemas => '{webshop,helpdesk,webshop}')").expect("registered");
+    client
+        .batch_execute("SELECT nl2sql_register('both', schemas => '{webshop,helpdesk,webshop}')")
+        .expect("registered");
     let schemas = text(&mut client, "SELECT schemas FROM nl2sql.datasources WHERE datasource = 'both'");
     assert_eq!(schemas.as_deref(), Some("{webshop,helpdesk}"));
 }

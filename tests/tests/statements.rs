@@ -57,7 +57,11 @@ fn schema(client: &mut Client) -> Schema {
         let column = |name| ColumnContract { name, data_type: "text".to_owned(), nullable: true, primary_key: false };
         let columns = row.get::<_, Vec<String>>(2).into_iter().map(column).collect();
         let contract = TableContract { kind: Kind::Table, primary_key: Vec::new(), columns, foreign_keys: Vec::new() };
-        Table { name: TableName::new(row.get::<_, String>(0), row.get::<_, String>(1)), contract, metadata: TableMetadata::default() }
+        Table {
+            name: TableName::new(row.get::<_, String>(0), row.get::<_, String>(1)),
+            contract,
+            metadata: TableMetadata::default(),
+        }
     };
     Schema { tables: rows.into_iter().map(table).collect() }
 }
@@ -84,7 +88,8 @@ impl Server {
         let mut grants = String::new();
         for (table, columns) in &reads.tables {
             let own = |column: &str| except.is_some_and(|(of, without)| of == table && without == column);
-            let granted: Vec<String> = columns.iter().filter(|column| !own(column)).map(|column| quote_identifier(column).into()).collect();
+            let granted: Vec<String> =
+                columns.iter().filter(|column| !own(column)).map(|column| quote_identifier(column).into()).collect();
             let known = self.schema.tables.iter().find(|known| known.name == *table).expect("a table of the schema");
             let other = known.contract.columns.iter().map(|column| &column.name).find(|column| !own(column));
             let granted = match (granted.is_empty(), other) {
@@ -107,11 +112,15 @@ impl Server {
         if !found.problems.is_empty() {
             return found.problems;
         }
-        let bound = |found: &Found| reads::qualify(&entry.sql, found, &parsed, |name| entry.values.get(name).expect("a literal").clone());
+        let bound = |found: &Found| {
+            reads::qualify(&entry.sql, found, &parsed, |name| entry.values.get(name).expect("a literal").clone())
+        };
         let (plain, qualified) = (bound(&Found::default()), bound(&found));
         let mut wrong = Vec::new();
         for (path, sql) in [("public, archive", &plain), ("pg_catalog", &qualified)] {
-            if let Some((code, message)) = self.fails(&format!("DEALLOCATE ALL; SET LOCAL search_path = {path}; PREPARE s AS {sql}")) {
+            if let Some((code, message)) =
+                self.fails(&format!("DEALLOCATE ALL; SET LOCAL search_path = {path}; PREPARE s AS {sql}"))
+            {
                 if code == "0A000" && message.contains("XML") {
                     return Vec::new(); // a server that was built without it
                 }
@@ -146,7 +155,10 @@ fn what_passes_is_accepted_and_reads_what_it_is_said_to_read() {
     let role = database.role("reader");
     let mut client = database.connect();
     client.batch_execute(&format!("{TABLES}; GRANT USAGE ON SCHEMA public, archive TO {role}")).expect("the tables");
-    let version: u32 = text(&mut client, "SELECT current_setting('server_version_num')::integer / 10000").expect("a version").parse().expect("a number");
+    let version: u32 = text(&mut client, "SELECT current_setting('server_version_num')::integer / 10000")
+        .expect("a version")
+        .parse()
+        .expect("a number");
     let schema = schema(&mut client);
     let mut server = Server { client, role, schema };
     let mut wrong = Vec::new();
@@ -167,11 +179,20 @@ fn what_passes_may_be_written_down() {
             "{TABLES}; SELECT nl2sql_register('films', schemas => ARRAY['public', 'archive']); SELECT nl2sql_index('films')"
         ))
         .expect("an index");
-    let version: u32 = text(&mut client, "SELECT current_setting('server_version_num')::integer / 10000").expect("a version").parse().expect("a number");
+    let version: u32 = text(&mut client, "SELECT current_setting('server_version_num')::integer / 10000")
+        .expect("a version")
+        .parse()
+        .expect("a number");
     let mut wrong = Vec::new();
     for entry in entries().iter().filter(|entry| entry.from <= version) {
         let types = entry.values.iter().map(|(name, literal)| {
-            let param_type = if literal.starts_with('\'') { "string" } else if literal.contains('.') { "float" } else { "int" };
+            let param_type = if literal.starts_with('\'') {
+                "string"
+            } else if literal.contains('.') {
+                "float"
+            } else {
+                "int"
+            };
             (name, serde_json::json!({ "type": param_type }))
         });
         let params = serde_json::to_string(&types.collect::<BTreeMap<_, _>>()).expect("JSON");

@@ -6,24 +6,35 @@ use serde_json::{Value, json};
 
 /// Indexes the schema `s` with these options, and gives the snapshot.
 fn index(client: &mut Client, options: &str) -> Value {
-    client.batch_execute(&format!("SELECT nl2sql_register('s', options => '{options}'); SELECT nl2sql_index('s')")).unwrap();
+    client
+        .batch_execute(&format!("SELECT nl2sql_register('s', options => '{options}'); SELECT nl2sql_index('s')"))
+        .unwrap();
     serde_json::from_str(&text(client, "nl2sql_snapshot('s')").unwrap()).unwrap()
 }
 
 fn issues(client: &mut Client) -> Value {
-    rows(client, "SELECT i.* FROM nl2sql_index('s'), jsonb_to_recordset(issues) AS i (\"table\" text, \"column\" text, stage text, message text)")
+    rows(
+        client,
+        "SELECT i.* FROM nl2sql_index('s'), jsonb_to_recordset(issues) AS i (\"table\" text, \"column\" text, stage text, message text)",
+    )
 }
 
 fn statistics(snapshot: &Value, table: &str) -> Value {
     let tables = snapshot["tables"].as_array().unwrap();
     let table = tables.iter().find(|found| found["name"] == table).unwrap();
     let columns = table["columns"].as_array().unwrap();
-    columns.iter().map(|column| (column["name"].as_str().unwrap().to_owned(), column["statistics"].clone())).collect::<serde_json::Map<_, _>>().into()
+    columns
+        .iter()
+        .map(|column| (column["name"].as_str().unwrap().to_owned(), column["statistics"].clone()))
+        .collect::<serde_json::Map<_, _>>()
+        .into()
 }
 
 fn made(statements: &str) -> Client {
     let mut client = Database::blank().connect();
-    client.batch_execute(&format!("CREATE SCHEMA s; SET search_path = s, public; {statements}; RESET search_path")).unwrap();
+    client
+        .batch_execute(&format!("CREATE SCHEMA s; SET search_path = s, public; {statements}; RESET search_path"))
+        .unwrap();
     client
 }
 
@@ -48,18 +59,21 @@ fn each_type_has_what_can_be_said_of_it() {
     let found = statistics(&index(&mut client, "{}"), "t");
     let third = |distinct: i32, min: &str, max: &str| json!({"null_share": 0.3333, "distinct_count": distinct, "min": min, "max": max});
     let bare = |distinct: i32| json!({"null_share": 0.3333, "distinct_count": distinct});
-    assert_eq!(found, json!({
-        "small": third(2, "-3", "4"), "big": third(2, "-1", "9000000000"), "real": third(2, "-2.25", "1.5"),
-        "n": {"null_share": 0.0, "distinct_count": 2, "min": "2.00", "max": "10.50"}, "cash": third(2, "$0.50", "$1.25"),
-        "label": {"null_share": 0.0, "distinct_count": 3, "min": "B", "max": "b"},
-        "padded": {"null_share": 0.0, "distinct_count": 2, "min": "x", "max": "y"}, "who": third(2, "m", "n"), "flag": bare(2),
-        "day": third(2, "0044-03-15 BC", "2024-02-29"), "at": third(2, "-infinity", "2024-02-29 13:00:00"),
-        "atz": third(2, "2024-02-29 11:00:00+00", "infinity"), "clock": third(2, "00:00:00.5", "13:00:00"),
-        "clockz": third(2, "00:00:00+00", "13:00:00+02"), "span": third(2, "-1 mons", "1 day"), "key": bare(2), "doc": {"null_share": 0.3333},
-        "docb": bare(2), "list": bare(2), "bytes": bare(2), "spot": {"null_share": 0.3333}, "net": third(2, "10.0.0.0/8", "10.0.0.1"),
-        "span4": third(2, "empty", "[1,3)"), "feeling": {"null_share": 0.3333, "distinct_count": 2, "min": "sad", "max": "glad", "values": ["sad", "glad"]},
-        "two": bare(2), "above": third(2, "7", "8"), "bits": bare(2), "nothing": {"null_share": 1.0, "distinct_count": 0},
-    }));
+    assert_eq!(
+        found,
+        json!({
+            "small": third(2, "-3", "4"), "big": third(2, "-1", "9000000000"), "real": third(2, "-2.25", "1.5"),
+            "n": {"null_share": 0.0, "distinct_count": 2, "min": "2.00", "max": "10.50"}, "cash": third(2, "$0.50", "$1.25"),
+            "label": {"null_share": 0.0, "distinct_count": 3, "min": "B", "max": "b"},
+            "padded": {"null_share": 0.0, "distinct_count": 2, "min": "x", "max": "y"}, "who": third(2, "m", "n"), "flag": bare(2),
+            "day": third(2, "0044-03-15 BC", "2024-02-29"), "at": third(2, "-infinity", "2024-02-29 13:00:00"),
+            "atz": third(2, "2024-02-29 11:00:00+00", "infinity"), "clock": third(2, "00:00:00.5", "13:00:00"),
+            "clockz": third(2, "00:00:00+00", "13:00:00+02"), "span": third(2, "-1 mons", "1 day"), "key": bare(2), "doc": {"null_share": 0.3333},
+            "docb": bare(2), "list": bare(2), "bytes": bare(2), "spot": {"null_share": 0.3333}, "net": third(2, "10.0.0.0/8", "10.0.0.1"),
+            "span4": third(2, "empty", "[1,3)"), "feeling": {"null_share": 0.3333, "distinct_count": 2, "min": "sad", "max": "glad", "values": ["sad", "glad"]},
+            "two": bare(2), "above": third(2, "7", "8"), "bits": bare(2), "nothing": {"null_share": 1.0, "distinct_count": 0},
+        })
+    );
     assert_eq!(issues(&mut client), json!([]));
 }
 
@@ -71,15 +85,21 @@ fn values_are_kept_only_where_they_may_be() {
     );
     let known = |found: &Value| -> Value {
         let with_values = found.as_object().unwrap().iter().filter(|(_, known)| known.get("values").is_some());
-        with_values.map(|(name, known)| (name.clone(), known["values"].clone())).collect::<serde_json::Map<_, _>>().into()
+        with_values
+            .map(|(name, known)| (name.clone(), known["values"].clone()))
+            .collect::<serde_json::Map<_, _>>()
+            .into()
     };
     let without = statistics(&index(&mut client, "{}"), "t");
     assert_eq!(known(&without), json!({"state": ["open", "closed"], "stars": ["1", "2", "3"]}));
     let with = statistics(&index(&mut client, "{\"sample_values\": true}"), "t");
     // 70 rows: f1 24 times, f0 and f2 23; m60 11 times, every other m once.
-    assert_eq!(known(&with), json!({
-        "few": ["f1", "f0", "f2"], "many": ["m60", "m1", "m10", "m11", "m12"], "state": ["open", "closed"], "stars": ["1", "2", "3"],
-    }));
+    assert_eq!(
+        known(&with),
+        json!({
+            "few": ["f1", "f0", "f2"], "many": ["m60", "m1", "m10", "m11", "m12"], "state": ["open", "closed"], "stars": ["1", "2", "3"],
+        })
+    );
     let metadata = "SELECT count(*) FROM nl2sql.entry WHERE metadata ? 'values' AND type = 'schema.column' AND build = (SELECT build FROM nl2sql.pointer)";
     assert_eq!(text(&mut client, metadata).as_deref(), Some("4"));
 }
@@ -92,7 +112,10 @@ fn nothing_is_kept_of_what_is_personal() {
     );
     let pii = |snapshot: &Value| -> Vec<String> {
         let columns = snapshot["tables"][0]["columns"].as_array().unwrap().iter();
-        columns.filter(|column| column["pii"] == true).map(|column| column["name"].as_str().unwrap().to_owned()).collect()
+        columns
+            .filter(|column| column["pii"] == true)
+            .map(|column| column["name"].as_str().unwrap().to_owned())
+            .collect()
     };
     for profile in ["stats", "catalog"] {
         let snapshot = index(&mut client, &format!("{{\"sample_values\": true, \"profile\": \"{profile}\"}}"));
@@ -100,13 +123,19 @@ fn nothing_is_kept_of_what_is_personal() {
         let found = statistics(&snapshot, "t");
         for column in ["e_mail_addr", "dtNasc", "card_no"] {
             let keys: Vec<&String> = found[column].as_object().unwrap().keys().collect();
-            assert!(keys.iter().all(|key| ["null_share", "distinct_count", "estimated"].contains(&key.as_str())), "{column}: {keys:?}");
+            assert!(
+                keys.iter().all(|key| ["null_share", "distinct_count", "estimated"].contains(&key.as_str())),
+                "{column}: {keys:?}"
+            );
         }
         let quoted = "SELECT count(*) FROM (SELECT metadata::text || text FROM nl2sql.entry UNION ALL SELECT metadata::text FROM nl2sql.snapshot_table) AS t (all_of_it)
                       WHERE all_of_it ~ 'example.com|4111|1990-01'";
         assert_eq!(text(&mut client, quoted).as_deref(), Some("0"));
     }
-    let snapshot = index(&mut client, "{\"sample_values\": true, \"pii\": {\"s.t.nick\": true, \"s.t.e_mail_addr\": false, \"*.CARD_no\": false}}");
+    let snapshot = index(
+        &mut client,
+        "{\"sample_values\": true, \"pii\": {\"s.t.nick\": true, \"s.t.e_mail_addr\": false, \"*.CARD_no\": false}}",
+    );
     assert_eq!(pii(&snapshot), ["dtNasc", "nick"]);
     let found = statistics(&snapshot, "t");
     assert_eq!(found["e_mail_addr"]["min"], "me1@example.com");
@@ -124,11 +153,13 @@ fn the_catalogue_stands_in_for_tables_that_are_not_read() {
     let before = index(&mut client, "{\"profile\": \"catalog\", \"sample_values\": true}");
     assert_eq!(statistics(&before, "t"), json!({"id": {}, "kind": {}, "unique_text": {}}));
     client.batch_execute("ANALYZE s.t, s.parent").unwrap();
-    let catalogue = |values: Value| json!({
-        "id": {"null_share": 0.0, "distinct_count": 400, "estimated": true},
-        "kind": {"null_share": 0.25, "distinct_count": 2, "estimated": true, "values": values},
-        "unique_text": {"null_share": 0.0, "distinct_count": 400, "estimated": true},
-    });
+    let catalogue = |values: Value| {
+        json!({
+            "id": {"null_share": 0.0, "distinct_count": 400, "estimated": true},
+            "kind": {"null_share": 0.25, "distinct_count": 2, "estimated": true, "values": values},
+            "unique_text": {"null_share": 0.0, "distinct_count": 400, "estimated": true},
+        })
+    };
     let found = index(&mut client, "{\"profile\": \"catalog\", \"sample_values\": true}");
     assert_eq!(statistics(&found, "t"), catalogue(json!(["k1", "k0"])));
     assert_eq!(statistics(&found, "parent")["id"]["distinct_count"], 1);
@@ -137,21 +168,31 @@ fn the_catalogue_stands_in_for_tables_that_are_not_read() {
     let found = index(&mut client, "{\"max_profile_rows\": 399, \"sample_values\": true}");
     assert_eq!(statistics(&found, "t"), catalogue(json!(["k1", "k0"])));
     let limit = "it has more than 399 rows (max_profile_rows): the catalogue's figures stand in";
-    assert_eq!(issues(&mut client), json!([
-        {"table": "s.t", "column": null, "stage": "profile", "message": limit},
-        {"table": "s.v", "column": null, "stage": "profile", "message": limit},
-    ]));
+    assert_eq!(
+        issues(&mut client),
+        json!([
+            {"table": "s.t", "column": null, "stage": "profile", "message": limit},
+            {"table": "s.v", "column": null, "stage": "profile", "message": limit},
+        ])
+    );
     // Read, since it has exactly as many.
     let found = index(&mut client, "{\"max_profile_rows\": 400}");
-    assert_eq!(statistics(&found, "t")["id"], json!({"null_share": 0.0, "distinct_count": 400, "min": "1", "max": "400"}));
-    assert_eq!(found["tables"].as_array().unwrap().iter().map(|table| table["row_count"].as_i64()).collect::<Vec<_>>(),
-        [Some(1), Some(400), Some(0), Some(400)]);
+    assert_eq!(
+        statistics(&found, "t")["id"],
+        json!({"null_share": 0.0, "distinct_count": 400, "min": "1", "max": "400"})
+    );
+    assert_eq!(
+        found["tables"].as_array().unwrap().iter().map(|table| table["row_count"].as_i64()).collect::<Vec<_>>(),
+        [Some(1), Some(400), Some(0), Some(400)]
+    );
     assert_eq!(statistics(&found, "unknown"), json!({"id": {}}));
 }
 
 #[test]
 fn many_distinct_values_are_estimated() {
-    let mut client = made("CREATE TABLE t (id int, halves int, words text); INSERT INTO t SELECT i, i / 2, md5(i::text) FROM generate_series(1, 40000) i");
+    let mut client = made(
+        "CREATE TABLE t (id int, halves int, words text); INSERT INTO t SELECT i, i / 2, md5(i::text) FROM generate_series(1, 40000) i",
+    );
     let found = statistics(&index(&mut client, "{}"), "t");
     for (column, truth) in [("id", 40000), ("halves", 20001), ("words", 40000)] {
         let count = found[column]["distinct_count"].as_i64().unwrap();
@@ -198,7 +239,9 @@ fn a_view_that_depends_on_its_reader_has_no_statistics() {
 /// What must not be kept goes from the older versions, too.
 #[test]
 fn values_that_may_no_longer_be_kept_are_withdrawn() {
-    let mut client = made("CREATE TABLE t (id int, nick text, state text CHECK (state IN ('on'))); INSERT INTO t VALUES (7, 'Jane Doe', 'on'); CREATE TABLE u (id int)");
+    let mut client = made(
+        "CREATE TABLE t (id int, nick text, state text CHECK (state IN ('on'))); INSERT INTO t VALUES (7, 'Jane Doe', 'on'); CREATE TABLE u (id int)",
+    );
     index(&mut client, "{}");
     client.batch_execute("CREATE TABLE s.v (id int); SELECT nl2sql_index('s')").unwrap();
     let quoted = "SELECT count(*) FROM (SELECT text || metadata::text FROM nl2sql.entry UNION ALL SELECT metadata::text FROM nl2sql.snapshot_table) AS t (t) WHERE t LIKE '%Jane Doe%'";
@@ -207,7 +250,11 @@ fn values_that_may_no_longer_be_kept_are_withdrawn() {
     assert_eq!(text(&mut client, quoted).as_deref(), Some("0"));
     assert_eq!(text(&mut client, "SELECT count(*) FROM nl2sql_versions('s')").as_deref(), Some("1"));
     client.batch_execute("ALTER TABLE s.t ENABLE ROW LEVEL SECURITY; SELECT nl2sql_index('s')").unwrap();
-    assert_eq!(text(&mut client, "SELECT count(*) FROM nl2sql.snapshot_table WHERE metadata::text LIKE '%\"max\": \"7\"%'").as_deref(), Some("0"));
+    assert_eq!(
+        text(&mut client, "SELECT count(*) FROM nl2sql.snapshot_table WHERE metadata::text LIKE '%\"max\": \"7\"%'")
+            .as_deref(),
+        Some("0")
+    );
     // A list of the catalogue's own is no reason.
     client.batch_execute("CREATE TABLE s.w (id int); SELECT nl2sql_index('s')").unwrap();
     assert_eq!(text(&mut client, "SELECT count(*) FROM nl2sql_versions('s')").as_deref(), Some("2"));
@@ -224,7 +271,8 @@ fn nothing_is_kept_where_row_security_hides_rows() {
         let found = index(&mut client, &format!("{{\"sample_values\": true, \"profile\": \"{profile}\"}}"));
         assert_eq!(statistics(&found, "secured"), json!({"id": {}, "word": {}}));
         assert!(!found.to_string().contains("hidden\""), "{found}");
-        let tables: Vec<Value> = issues(&mut client).as_array().unwrap().iter().map(|issue| issue["table"].clone()).collect();
+        let tables: Vec<Value> =
+            issues(&mut client).as_array().unwrap().iter().map(|issue| issue["table"].clone()).collect();
         assert_eq!(tables, ["s.over_it", "s.over_that", "s.secured"]);
     }
 }

@@ -15,8 +15,14 @@ fn without_it_the_hint_says_how_to_get_it() {
     let found = error(&mut database.connect(), "SELECT * FROM nl2sql_suggest_queries('chinook')");
     assert_eq!(found.code().code(), "55000");
     assert!(found.hint().is_some_and(|hint| hint.contains("CREATE EXTENSION pg_stat_statements")), "{found:?}");
-    for (call, code) in [("'chinok'", "42704"), ("NULL", "22004"), ("'chinook', 0", "22023"), ("'chinook', 1, 0", "22023")] {
-        assert_eq!(sqlstate(&mut database.connect(), &format!("SELECT * FROM nl2sql_suggest_queries({call})")), code, "{call}");
+    for (call, code) in
+        [("'chinok'", "42704"), ("NULL", "22004"), ("'chinook', 0", "22023"), ("'chinook', 1, 0", "22023")]
+    {
+        assert_eq!(
+            sqlstate(&mut database.connect(), &format!("SELECT * FROM nl2sql_suggest_queries({call})")),
+            code,
+            "{call}"
+        );
     }
 }
 
@@ -47,7 +53,12 @@ fn what_is_asked_often_is_suggested_and_can_be_imported() {
         }
     }
     for _ in 0..7 {
-        for sql in ["SELECT count(*) FROM other.secret WHERE id = 1", "SELECT count(*) FROM pg_class WHERE relname = 'x'", "UPDATE \"Invoice\" SET total = 1 WHERE id = 2", "SELECT 1"] {
+        for sql in [
+            "SELECT count(*) FROM other.secret WHERE id = 1",
+            "SELECT count(*) FROM pg_class WHERE relname = 'x'",
+            "UPDATE \"Invoice\" SET total = 1 WHERE id = 2",
+            "SELECT 1",
+        ] {
             client.simple_query(sql).expect("a query");
         }
     }
@@ -58,23 +69,46 @@ fn what_is_asked_often_is_suggested_and_can_be_imported() {
     let one = &found[0];
     assert_eq!(one["calls"], 6, "both orders of the select list");
     assert_eq!(one["tables"], json!(["shop.\"Invoice\""]));
-    assert_eq!(one["columns"], json!(["shop.\"Invoice\".\"BillingCountry\"", "shop.\"Invoice\".day", "shop.\"Invoice\".total"]));
+    assert_eq!(
+        one["columns"],
+        json!(["shop.\"Invoice\".\"BillingCountry\"", "shop.\"Invoice\".day", "shop.\"Invoice\".total"])
+    );
     let sql = one["sql"].as_str().expect("SQL");
-    assert!(sql.contains("\"BillingCountry\" = :billing_country") && sql.contains("day >= :day") && sql.contains("LIMIT :n"), "{sql}");
+    assert!(
+        sql.contains("\"BillingCountry\" = :billing_country")
+            && sql.contains("day >= :day")
+            && sql.contains("LIMIT :n"),
+        "{sql}"
+    );
     for word in ["USA", "Norway", "Chile", "2020"] {
         assert!(!found.to_string().contains(word), "no value is kept: {found}");
     }
     let document = one["document"].as_str().expect("a document");
     client.execute("SELECT nl2sql_curated_import($1)", &[&document]).expect("it imports as it stands");
-    let bound = text(&mut client, "nl2sql_bind('shop', (SELECT id FROM nl2sql.verified_query), '{\"billing_country\": \"USA\", \"day\": \"2020-01-01\", \"n\": 3}')");
+    let bound = text(
+        &mut client,
+        "nl2sql_bind('shop', (SELECT id FROM nl2sql.verified_query), '{\"billing_country\": \"USA\", \"day\": \"2020-01-01\", \"n\": 3}')",
+    );
     client.simple_query(&bound.expect("SQL")).expect("it runs");
-    assert_eq!(rows(&mut client, "SELECT calls FROM nl2sql_suggest_queries('shop', min_calls => 1, \"limit\" => 5) ORDER BY calls"), json!([{"calls": 1}, {"calls": 7}]), "with the bound one");
+    assert_eq!(
+        rows(
+            &mut client,
+            "SELECT calls FROM nl2sql_suggest_queries('shop', min_calls => 1, \"limit\" => 5) ORDER BY calls"
+        ),
+        json!([{"calls": 1}, {"calls": 7}]),
+        "with the bound one"
+    );
     assert_eq!(rows(&mut client, "SELECT calls FROM nl2sql_suggest_queries('shop', 1, 1)"), json!([{"calls": 7}]));
     // Another role is shown what pg_stat_statements shows it: not the statements of others.
     let role = database.role("curious");
-    client.batch_execute(&format!("GRANT USAGE ON SCHEMA shop TO {role}; GRANT SELECT ON shop.\"Invoice\" TO {role}")).expect("rights");
+    client
+        .batch_execute(&format!("GRANT USAGE ON SCHEMA shop TO {role}; GRANT SELECT ON shop.\"Invoice\" TO {role}"))
+        .expect("rights");
     let mut session = database.connect_as(&role);
     assert_eq!(rows(&mut session, "SELECT * FROM nl2sql_suggest_queries('shop', 1)"), json!([]));
     session.simple_query("SELECT total FROM shop.\"Invoice\" WHERE id = 4").expect("a query of its own");
-    assert_eq!(rows(&mut session, "SELECT sql FROM nl2sql_suggest_queries('shop', 1)"), json!([{"sql": "SELECT total FROM shop.\"Invoice\" WHERE id = :id"}]));
+    assert_eq!(
+        rows(&mut session, "SELECT sql FROM nl2sql_suggest_queries('shop', 1)"),
+        json!([{"sql": "SELECT total FROM shop.\"Invoice\" WHERE id = :id"}])
+    );
 }

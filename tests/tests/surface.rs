@@ -91,8 +91,10 @@ fn what_is_inside_is_not_for_everybody() {
         members("pg_class")
     );
     assert_eq!(names(&mut client, &writable), BTreeSet::new());
-    let open =
-        format!("SELECT relname::text FROM {} c WHERE relkind IN ('r', 'p') AND NOT relrowsecurity", members("pg_class"));
+    let open = format!(
+        "SELECT relname::text FROM {} c WHERE relkind IN ('r', 'p') AND NOT relrowsecurity",
+        members("pg_class")
+    );
     assert_eq!(names(&mut client, &open), BTreeSet::new(), "every table has row security");
     let lending = format!(
         "SELECT relname::text FROM {} c WHERE relkind = 'v' AND NOT coalesce('security_invoker=true' = ANY (reloptions)
@@ -158,8 +160,8 @@ fn the_script_and_the_library_name_the_same_symbols() {
         .collect();
     let mut called = BTreeSet::new();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../sql");
-    let version =
-        text(&mut database.connect(), "SELECT extversion FROM pg_extension WHERE extname = 'nl2sql'").expect("a version");
+    let version = text(&mut database.connect(), "SELECT extversion FROM pg_extension WHERE extname = 'nl2sql'")
+        .expect("a version");
     for file in std::fs::read_dir(folder).expect("sql/") {
         let file = file.expect("a file").path();
         let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
@@ -256,8 +258,8 @@ fn the_extensions_own_functions_are_no_oracle() {
         ("webshop\"", "'"),
         (long.as_str(), long.as_str()),
     ] {
-        let row =
-            session.query_one("SELECT nl2sql.table_access($1, $2), nl2sql.readable_columns($1, $2)", &[&schema, &table]);
+        let row = session
+            .query_one("SELECT nl2sql.table_access($1, $2), nl2sql.readable_columns($1, $2)", &[&schema, &table]);
         let row = row.unwrap_or_else(|error| panic!("{schema}.{table}: {}", describe(&error)));
         assert_eq!((row.get::<_, i32>(0), row.get::<_, Vec<String>>(1)), (0, vec![]), "{schema}.{table}");
     }

@@ -64,7 +64,8 @@ fn assert_none(differences: String) {
 /// A database with the schemas as `change` leaves them, and an index over the datasources. A text that
 /// is in `vectors` is not embedded.
 fn indexed(change: &str, datasources: &[&str], vectors: Option<&str>) -> Database {
-    const SEED: &str = "INSERT INTO nl2sql.entry (namespace, build, id, type, datasource, text, text_hash, metadata, embedding)
+    const SEED: &str =
+        "INSERT INTO nl2sql.entry (namespace, build, id, type, datasource, text, text_hash, metadata, embedding)
         SELECT 'nl2sql__local-all-minilm-l6-v2__384', 0, key, '', '', '', decode(key, 'hex'), '{}', value::vector
         FROM json_each_text($1::text::json)";
     let database = Database::blank();
@@ -163,14 +164,26 @@ fn each_right_taken_away_takes_away_what_it_showed() {
         ("no right at all", "ALTER ROLE {r} NOBYPASSRLS", &nothing),
         ("member", "GRANT {g} TO {r}", &whole),
         ("a table less", "REVOKE SELECT ON clinic.visit FROM {g}", &no_visit),
-        ("columns one by one", "REVOKE SELECT ON shop.customer FROM {g}; GRANT SELECT (id, name) ON shop.customer TO {g};
-            GRANT SELECT (email, card_number) ON shop.customer TO {r}", &no_visit),
+        (
+            "columns one by one",
+            "REVOKE SELECT ON shop.customer FROM {g}; GRANT SELECT (id, name) ON shop.customer TO {g};
+            GRANT SELECT (email, card_number) ON shop.customer TO {r}",
+            &no_visit,
+        ),
         ("two columns less", "REVOKE SELECT (email, card_number) ON shop.customer FROM {r}", &no_card),
         ("a key's column less", "REVOKE SELECT (id) ON shop.customer FROM {g}", &no_key),
         ("a schema less", "REVOKE USAGE ON SCHEMA shop FROM {g}", &no_shop),
-        ("PUBLIC's", "GRANT SELECT ON depot.pallet, depot.shipment TO PUBLIC; REVOKE ALL ON depot.pallet FROM {g}", &no_shop),
+        (
+            "PUBLIC's",
+            "GRANT SELECT ON depot.pallet, depot.shipment TO PUBLIC; REVOKE ALL ON depot.pallet FROM {g}",
+            &no_shop,
+        ),
         ("a datasource less", "REVOKE USAGE ON SCHEMA clinic, clinic_archive FROM {g}", &only_depot),
-        ("PUBLIC's less", "REVOKE ALL ON depot.shipment FROM {g}; REVOKE ALL ON depot.pallet, depot.shipment FROM PUBLIC", &nothing),
+        (
+            "PUBLIC's less",
+            "REVOKE ALL ON depot.shipment FROM {g}; REVOKE ALL ON depot.pallet, depot.shipment FROM PUBLIC",
+            &nothing,
+        ),
         ("owner", "ALTER TABLE depot.pallet OWNER TO {r}; ALTER TABLE depot.shipment OWNER TO {r}", &only_depot),
         ("not a member", "REVOKE {g} FROM {r}", &nothing),
     ];
@@ -186,7 +199,8 @@ fn each_right_taken_away_takes_away_what_it_showed() {
         if case == "bypasses row security" {
             // All of the index exists for such a role, but it may not read the tables' own rows, nor has the server
             // analyse SQL over them.
-            let asks_the_server = |query: &str| query.contains("nl2sql_lookup") || query.contains("nl2sql_curated_validate");
+            let asks_the_server =
+                |query: &str| query.contains("nl2sql_lookup") || query.contains("nl2sql_curated_validate");
             for at in (0..QUERIES.len()).filter(|at| asks_the_server(QUERIES[*at])) {
                 got[at].clear();
                 want[at].clear();
@@ -235,7 +249,11 @@ fn the_current_role_counts() {
     assert_eq!(rows(&mut dba, DEFINED), as_clerk, "the definer's rights, not the superuser's");
     assert_ne!(rows(&mut dba, DIRECT), as_clerk, "the superuser sees more");
     assert_eq!(text(&mut dba, "of_visitor()").as_deref(), Some("0"), "the definer has no rights");
-    assert_eq!(sqlstate(&mut session, "SELECT * FROM mmr_of_postgres"), "55000", "a view lends no rights to a function");
+    assert_eq!(
+        sqlstate(&mut session, "SELECT * FROM mmr_of_postgres"),
+        "55000",
+        "a view lends no rights to a function"
+    );
     session.batch_execute(&format!("SET ROLE {clerk}")).expect("SET ROLE");
     assert_eq!(rows(&mut session, "SELECT * FROM mmr_of_postgres"), as_clerk, "the reader's rights");
 }
@@ -254,7 +272,8 @@ fn seen_after(all: &Database, rights: &str, statements: &str) -> Vec<String> {
 fn what_is_gone_is_hidden() {
     let all = everything();
     let every = [SHOP, CLINIC, DEPOT];
-    let new_table = "CREATE TABLE clinic.stay (id int PRIMARY KEY, patient_id int REFERENCES clinic.patient, fee numeric(8,2));";
+    let new_table =
+        "CREATE TABLE clinic.stay (id int PRIMARY KEY, patient_id int REFERENCES clinic.patient, fee numeric(8,2));";
     let dropped = never_held(&all, NO_VISIT, &[], &every, "");
     let renamed = never_held(&all, NO_VISIT, &[], &every, new_table);
     let no_archive = never_held(&all, "DROP SCHEMA clinic_archive CASCADE", &[], &every, "");
@@ -329,7 +348,9 @@ fn registrations_do_not_name_what_is_hidden() {
     let seen = rows(&mut session, "SELECT datasource, schemas, options FROM nl2sql.datasources");
     assert_eq!(seen, serde_json::json!([{ "datasource": "clinic", "schemas": ["clinic"], "options": null }]));
     assert_eq!(text(&mut session, "SELECT count(*) FROM nl2sql.datasource_setting").as_deref(), Some("0"));
-    for query in ["TABLE nl2sql.datasources", "SELECT * FROM nl2sql_health()", "SELECT * FROM nl2sql_mmr('x', k => 300)"] {
+    for query in
+        ["TABLE nl2sql.datasources", "SELECT * FROM nl2sql_health()", "SELECT * FROM nl2sql_mmr('x', k => 300)"]
+    {
         let told = rows(&mut session, query).to_string();
         for hidden in ["secret", "clinic.visit", "archive", "depot", "shop"] {
             assert!(!told.contains(hidden), "{query} names {hidden}: {told}");
@@ -345,8 +366,10 @@ fn an_error_does_not_offer_a_hidden_name() {
     let all = everything();
     let role = all.role("guesser");
     let mut dba = all.connect();
-    dba.batch_execute(&format!("GRANT USAGE ON SCHEMA shop, depot TO {role}; GRANT SELECT ON shop.open_order TO {role}"))
-        .expect("rights");
+    dba.batch_execute(&format!(
+        "GRANT USAGE ON SCHEMA shop, depot TO {role}; GRANT SELECT ON shop.open_order TO {role}"
+    ))
+    .expect("rights");
     let mut session = all.connect_as(&role);
     for (near, hidden) in [
         ("SELECT * FROM nl2sql_mmr('x', tables => ARRAY['shop.paymnt'])", "shop.payment"),

@@ -92,7 +92,11 @@ fn no_table_shows_a_hidden_row() {
         assert!(refused.contains(&name.to_owned()), "{name} is nobody's: {refused:?}");
     }
     for column in ["fingerprint", "content_hash"] {
-        assert_eq!(sqlstate(&mut session, &format!("SELECT {column} FROM nl2sql.snapshot")), "42501", "of the whole schema");
+        assert_eq!(
+            sqlstate(&mut session, &format!("SELECT {column} FROM nl2sql.snapshot")),
+            "42501",
+            "of the whole schema"
+        );
     }
     let entries = "SELECT count(*) FROM nl2sql.entry";
     assert_eq!(text(&mut session, entries).as_deref(), Some("14"), "description, 4 questions, table, 8 columns");
@@ -148,7 +152,8 @@ fn an_error_that_names_a_value_names_a_visible_one() {
 }
 
 fn plan(client: &mut Client, query: &str) -> serde_json::Value {
-    let told = client.simple_query(&format!("EXPLAIN (ANALYZE, VERBOSE, BUFFERS, FORMAT json) {query}")).expect("a plan");
+    let told =
+        client.simple_query(&format!("EXPLAIN (ANALYZE, VERBOSE, BUFFERS, FORMAT json) {query}")).expect("a plan");
     let told: String = told
         .iter()
         .filter_map(|message| match message {
@@ -163,7 +168,8 @@ fn plan(client: &mut Client, query: &str) -> serde_json::Value {
 fn statistics_plans_and_copies_tell_nothing() {
     let (database, _, mut session) = scene();
     let mut dba = database.connect();
-    dba.batch_execute("ANALYZE nl2sql.entry, nl2sql.relation, nl2sql.datasource, nl2sql.snapshot_table").expect("ANALYZE");
+    dba.batch_execute("ANALYZE nl2sql.entry, nl2sql.relation, nl2sql.datasource, nl2sql.snapshot_table")
+        .expect("ANALYZE");
     let statistics = "SELECT count(*) FROM pg_stats WHERE schemaname = 'nl2sql'";
     assert_ne!(text(&mut dba, statistics).as_deref(), Some("0"));
     assert_eq!(text(&mut session, statistics).as_deref(), Some("0"));
@@ -240,7 +246,9 @@ fn trojans(role: &str) -> String {
             body.replace("TG", &format!("'{}'", signature.replace('\'', "")))
         )
     };
-    let operator = |(sign, kind)| format!("CREATE OPERATOR {role}.{sign} (FUNCTION = {role}.same, LEFTARG = {kind}, RIGHTARG = {kind});\n");
+    let operator = |(sign, kind)| {
+        format!("CREATE OPERATOR {role}.{sign} (FUNCTION = {role}.same, LEFTARG = {kind}, RIGHTARG = {kind});\n")
+    };
     let operators = [("=", "text"), ("=", "integer"), ("=", "bigint"), (">", "integer"), ("~~", "text")].map(operator);
     [
         function("same(text, text)", "boolean", "RETURN true"),
@@ -274,9 +282,12 @@ fn no_search_path_turns_a_function() {
         // One result a query, compared as a whole, and read without an operator of the session's own path.
         session.batch_execute(&format!("SET prowler.ran = ''; SET search_path = {path}")).expect("a search path");
         let now = READS.map(|query| {
-            let query =
-                format!("SELECT pg_catalog.json_agg(t)::pg_catalog.text FROM ({}) t", query.replace(" ORDER BY id", ""));
-            let row = session.query_one(&query, &[]).unwrap_or_else(|error| panic!("{path}: {query}: {}", describe(&error)));
+            let query = format!(
+                "SELECT pg_catalog.json_agg(t)::pg_catalog.text FROM ({}) t",
+                query.replace(" ORDER BY id", "")
+            );
+            let row =
+                session.query_one(&query, &[]).unwrap_or_else(|error| panic!("{path}: {query}: {}", describe(&error)));
             serde_json::from_str::<serde_json::Value>(row.get(0)).expect("JSON")
         });
         for (now, before) in now.iter().zip(&before).take(READS.len() - 1) {
@@ -328,7 +339,8 @@ fn building_shows_nothing_of_what_was_built() {
     ] {
         let mut words = |name: &str| {
             let failed = error(&mut session, &call.replace("{}", name));
-            let all = [failed.code().code(), failed.message(), failed.detail().unwrap_or(""), failed.hint().unwrap_or("")];
+            let all =
+                [failed.code().code(), failed.message(), failed.detail().unwrap_or(""), failed.hint().unwrap_or("")];
             all.join(" / ").replace(name, "NAME")
         };
         assert_eq!(words(hidden), words(unknown), "{call}");

@@ -5,7 +5,8 @@ use postgres::Client;
 use serde_json::json;
 
 fn touched(client: &mut Client) -> bool {
-    text(client, "SELECT ddl_touched_at IS NOT NULL FROM nl2sql.datasources WHERE datasource = 's'").as_deref() == Some("true")
+    text(client, "SELECT ddl_touched_at IS NOT NULL FROM nl2sql.datasources WHERE datasource = 's'").as_deref()
+        == Some("true")
 }
 
 fn forget(client: &mut Client) {
@@ -15,14 +16,27 @@ fn forget(client: &mut Client) {
 #[test]
 fn ddl_is_noted_while_it_is_watched() {
     let mut client = Database::blank().connect();
-    client.batch_execute("CREATE SCHEMA s; CREATE TABLE s.a (id int); SELECT nl2sql_index('s'); ALTER TABLE s.a ADD b int").unwrap();
+    client
+        .batch_execute(
+            "CREATE SCHEMA s; CREATE TABLE s.a (id int); SELECT nl2sql_index('s'); ALTER TABLE s.a ADD b int",
+        )
+        .unwrap();
     assert!(!touched(&mut client), "not asked for");
     assert_eq!(text(&mut client, "nl2sql_watch_ddl()").as_deref(), Some("true"));
     assert_eq!(text(&mut client, "nl2sql_watch_ddl()").as_deref(), Some("false"));
     for statement in [
-        "ALTER TABLE s.a ADD c int", "CREATE TABLE s.b (id int)", "DROP TABLE s.b", "COMMENT ON TABLE s.a IS 'x'", "CREATE INDEX i ON s.a (c)", "DROP INDEX s.i",
-        "CREATE VIEW s.v AS SELECT 1 AS a", "ALTER TABLE s.a DROP COLUMN c", "DROP VIEW s.v", "ALTER SCHEMA s RENAME TO t; ALTER SCHEMA t RENAME TO s",
-        "DROP SCHEMA s CASCADE", "CREATE SCHEMA s; CREATE TABLE s.a (id int)",
+        "ALTER TABLE s.a ADD c int",
+        "CREATE TABLE s.b (id int)",
+        "DROP TABLE s.b",
+        "COMMENT ON TABLE s.a IS 'x'",
+        "CREATE INDEX i ON s.a (c)",
+        "DROP INDEX s.i",
+        "CREATE VIEW s.v AS SELECT 1 AS a",
+        "ALTER TABLE s.a DROP COLUMN c",
+        "DROP VIEW s.v",
+        "ALTER SCHEMA s RENAME TO t; ALTER SCHEMA t RENAME TO s",
+        "DROP SCHEMA s CASCADE",
+        "CREATE SCHEMA s; CREATE TABLE s.a (id int)",
     ] {
         forget(&mut client);
         client.batch_execute(statement).unwrap();
@@ -31,21 +45,34 @@ fn ddl_is_noted_while_it_is_watched() {
     forget(&mut client);
     client.batch_execute("CREATE SCHEMA elsewhere; CREATE TABLE elsewhere.t (id int); CREATE TEMP TABLE a (id int); INSERT INTO s.a VALUES (1); DROP SCHEMA elsewhere CASCADE").unwrap();
     assert!(!touched(&mut client));
-    for statement in ["ALTER TABLE s.a SET SCHEMA public", "ALTER TABLE public.a SET SCHEMA s", "ALTER SCHEMA s RENAME TO \"T t\""] {
+    for statement in
+        ["ALTER TABLE s.a SET SCHEMA public", "ALTER TABLE public.a SET SCHEMA s", "ALTER SCHEMA s RENAME TO \"T t\""]
+    {
         client.batch_execute("SELECT nl2sql_index('s')").unwrap();
         forget(&mut client);
-        client.batch_execute(if statement.contains("public.a") { "ALTER TABLE s.a SET SCHEMA public" } else { "SELECT 1" }).unwrap();
+        client
+            .batch_execute(if statement.contains("public.a") {
+                "ALTER TABLE s.a SET SCHEMA public"
+            } else {
+                "SELECT 1"
+            })
+            .unwrap();
         forget(&mut client);
         client.batch_execute(statement).unwrap();
         assert!(touched(&mut client), "{statement}");
-        client.batch_execute(if statement.ends_with("public") { "ALTER TABLE public.a SET SCHEMA s" } else { "SELECT 1" }).unwrap();
+        client
+            .batch_execute(if statement.ends_with("public") { "ALTER TABLE public.a SET SCHEMA s" } else { "SELECT 1" })
+            .unwrap();
     }
     client.batch_execute("ALTER SCHEMA \"T t\" RENAME TO s").unwrap();
     forget(&mut client);
     // What is rolled back is not there; a build keeps the last.
     client.batch_execute("ALTER TABLE s.a ADD e int").unwrap();
     client.batch_execute("BEGIN; DROP TABLE s.a; ROLLBACK").unwrap();
-    assert_eq!(rows(&mut client, "SELECT table_schema, command FROM nl2sql.ddl"), json!([{"table_schema": "s", "command": "ALTER TABLE"}]));
+    assert_eq!(
+        rows(&mut client, "SELECT table_schema, command FROM nl2sql.ddl"),
+        json!([{"table_schema": "s", "command": "ALTER TABLE"}])
+    );
     client.batch_execute("CREATE VIEW s.w AS SELECT 1 AS a").unwrap();
     client.batch_execute("SELECT nl2sql_index('s')").unwrap();
     assert_eq!(rows(&mut client, "SELECT command FROM nl2sql.ddl"), json!([{"command": "CREATE VIEW"}]));
@@ -100,10 +127,17 @@ fn descriptions_go_before_comments() {
     let database = Database::demo();
     let mut client = database.connect();
     let described = |client: &mut Client, table: &str, column: &str| -> (Option<String>, Option<String>) {
-        let table_of = format!("SELECT t FROM jsonb_array_elements(nl2sql_snapshot('chinook') -> 'tables') t WHERE t ->> 'name' = '{table}'");
+        let table_of = format!(
+            "SELECT t FROM jsonb_array_elements(nl2sql_snapshot('chinook') -> 'tables') t WHERE t ->> 'name' = '{table}'"
+        );
         (
             text(client, &format!("SELECT t ->> 'description' FROM ({table_of}) AS x (t)")),
-            text(client, &format!("SELECT c ->> 'description' || ' ' || (c ->> 'synonyms') FROM ({table_of}) AS x (t), jsonb_array_elements(t -> 'columns') c WHERE c ->> 'name' = '{column}'")),
+            text(
+                client,
+                &format!(
+                    "SELECT c ->> 'description' || ' ' || (c ->> 'synonyms') FROM ({table_of}) AS x (t), jsonb_array_elements(t -> 'columns') c WHERE c ->> 'name' = '{column}'"
+                ),
+            ),
         )
     };
     let before = described(&mut client, "album", "title");
@@ -122,7 +156,11 @@ fn descriptions_go_before_comments() {
     // Synonyms beside the comment, then nothing: the comment again.
     client.batch_execute("SELECT nl2sql_describe('chinook', 'chinook.album', NULL, 'title', '{disc}'); SELECT nl2sql_describe('chinook', 'chinook.album', ' '); SELECT nl2sql_index('chinook')").unwrap();
     assert_eq!(described(&mut client, "album", "title").1.unwrap(), "Name printed on the record [\"disc\"]");
-    client.batch_execute("SELECT nl2sql_describe('chinook', 'chinook.album', NULL, 'title'); SELECT nl2sql_index('chinook')").unwrap();
+    client
+        .batch_execute(
+            "SELECT nl2sql_describe('chinook', 'chinook.album', NULL, 'title'); SELECT nl2sql_index('chinook')",
+        )
+        .unwrap();
     assert_eq!(described(&mut client, "album", "title"), before);
     assert_eq!(text(&mut client, "SELECT count(*) FROM nl2sql.description").as_deref(), Some("0"));
     // One of a table that is gone can be taken back.
@@ -136,14 +174,31 @@ fn describing_what_is_not_there() {
     let role = database.role("curator");
     let mut client = database.connect();
     for (call, code) in [
-        ("NULL, 'chinook.album', 'x'", "22004"), ("'chinook', NULL, 'x'", "22004"), ("'nobody', 'chinook.album', 'x'", "42704"), ("'chinook', 'chinook.albm', 'x'", "42704"),
-        ("'chinook', 'webshop.orders', 'x'", "42704"), ("'chinook', 'chinook.album', 'x', 'titel'", "42704"), ("'chinook', 'chinook.album', NULL, NULL, '{a}'", "22023"),
-        ("'chinook', 'chinook.album', 'x', 'title', '{a,NULL}'", "22004"), ("'chinook', ' ', 'x'", "22023"), ("'chinook', 'chinook.albm', NULL", "42704"),
+        ("NULL, 'chinook.album', 'x'", "22004"),
+        ("'chinook', NULL, 'x'", "22004"),
+        ("'nobody', 'chinook.album', 'x'", "42704"),
+        ("'chinook', 'chinook.albm', 'x'", "42704"),
+        ("'chinook', 'webshop.orders', 'x'", "42704"),
+        ("'chinook', 'chinook.album', 'x', 'titel'", "42704"),
+        ("'chinook', 'chinook.album', NULL, NULL, '{a}'", "22023"),
+        ("'chinook', 'chinook.album', 'x', 'title', '{a,NULL}'", "22004"),
+        ("'chinook', ' ', 'x'", "22023"),
+        ("'chinook', 'chinook.albm', NULL", "42704"),
     ] {
         assert_eq!(sqlstate(&mut client, &format!("SELECT nl2sql_describe({call})")), code, "{call}");
     }
-    assert!(error(&mut client, "SELECT nl2sql_describe('chinook', 'chinook.albm', 'x')").hint().unwrap().contains("chinook.album"));
-    assert!(error(&mut client, "SELECT nl2sql_describe('chinook', 'chinook.album', 'x', 'titel')").hint().unwrap().contains("\"title\""));
+    assert!(
+        error(&mut client, "SELECT nl2sql_describe('chinook', 'chinook.albm', 'x')")
+            .hint()
+            .unwrap()
+            .contains("chinook.album")
+    );
+    assert!(
+        error(&mut client, "SELECT nl2sql_describe('chinook', 'chinook.album', 'x', 'titel')")
+            .hint()
+            .unwrap()
+            .contains("\"title\"")
+    );
     // A role that may describe, of what it may read.
     client.batch_execute(&format!("GRANT EXECUTE ON FUNCTION nl2sql_describe TO {role}; GRANT USAGE ON SCHEMA chinook TO {role}; GRANT SELECT ON chinook.album TO {role}")).unwrap();
     let mut curator = database.connect_as(&role);

@@ -46,18 +46,28 @@ fn listed(says: &str) -> BTreeMap<String, BTreeSet<String>> {
     let tables = says.split(';').map(str::trim).filter(|part| !part.is_empty());
     let read = |part: &str| {
         let (table, columns) = part.split_once(':').unwrap_or_else(|| panic!("{part} has no colon"));
-        (table.to_owned(), columns.split(',').map(str::trim).filter(|column| !column.is_empty()).map(str::to_owned).collect())
+        (
+            table.to_owned(),
+            columns.split(',').map(str::trim).filter(|column| !column.is_empty()).map(str::to_owned).collect(),
+        )
     };
     tables.map(read).collect()
 }
 
 fn schema() -> Schema {
     let parsed = Parser::parse_sql(&PostgreSqlDialect {}, include_str!("statements/schema.sql")).unwrap();
-    let mut tables: Vec<Table> = parsed.into_iter().filter_map(|statement| match statement {
-        Statement::CreateTable(table) => Some(relation(&table.name, table.columns.iter().map(|column| column.name.value.clone()))),
-        Statement::CreateView(view) => Some(relation(&view.name, view.columns.iter().map(|column| column.name.value.clone()))),
-        _ => None,
-    }).collect();
+    let mut tables: Vec<Table> = parsed
+        .into_iter()
+        .filter_map(|statement| match statement {
+            Statement::CreateTable(table) => {
+                Some(relation(&table.name, table.columns.iter().map(|column| column.name.value.clone())))
+            }
+            Statement::CreateView(view) => {
+                Some(relation(&view.name, view.columns.iter().map(|column| column.name.value.clone())))
+            }
+            _ => None,
+        })
+        .collect();
     tables.sort_by(|a, b| a.name.cmp(&b.name));
     Schema { tables }
 }
@@ -79,7 +89,9 @@ fn found(sql: &str, schema: &Schema) -> Result<BTreeMap<String, BTreeSet<String>
     if !found.problems.is_empty() {
         return Err(found.problems.join("; "));
     }
-    let short = |table: TableName| if table.schema == "public" { table.name } else { format!("{}.{}", table.schema, table.name) };
+    let short = |table: TableName| {
+        if table.schema == "public" { table.name } else { format!("{}.{}", table.schema, table.name) }
+    };
     Ok(found.reads.tables.into_iter().map(|(table, columns)| (short(table), columns)).collect())
 }
 
@@ -117,11 +129,16 @@ fn what_must_be_refused() {
 fn what_would_grow_is_refused() {
     let doubling: String = (1..60).map(|n| format!(", c{n} AS (SELECT * FROM c{0} a, c{0} b)", n - 1)).collect();
     let wide = format!("WITH c0 AS (SELECT * FROM films){doubling} SELECT count(*) FROM c59");
-    let joined: String = (1..60).map(|n| format!(", c{n} AS (SELECT * FROM c{0} a JOIN c{0} b USING (code))", n - 1)).collect();
+    let joined: String =
+        (1..60).map(|n| format!(", c{n} AS (SELECT * FROM c{0} a JOIN c{0} b USING (code))", n - 1)).collect();
     let joined = format!("WITH c0 AS (SELECT * FROM films){joined} SELECT count(*) FROM c59");
     let columns: Vec<String> = (0..1600).map(|n| format!("1 a{n}")).collect();
     let many = format!("WITH c AS (SELECT {}) SELECT 1 FROM {}", columns.join(","), vec!["c"; 2500].join(","));
-    let names = format!("WITH c AS (SELECT {}) SELECT {} FROM c a, c b, c d, c e", columns.join(","), vec!["x"; 4000].join(","));
+    let names = format!(
+        "WITH c AS (SELECT {}) SELECT {} FROM c a, c b, c d, c e",
+        columns.join(","),
+        vec!["x"; 4000].join(",")
+    );
     for sql in [wide, joined, many, names] {
         let refusal = found(&sql, &schema()).unwrap_err();
         assert!(refusal.contains("at most 1664 columns") || refusal.contains("too many columns"), "{refusal:.300}");

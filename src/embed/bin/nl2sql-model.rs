@@ -70,11 +70,7 @@ impl Arguments {
             rest = after;
         }
         let (command, needed, others): (_, Vec<&Path>, _) = match command.as_str() {
-            "write" => (
-                Command::Write,
-                vec![&found.weights, &found.tokenizer, &found.runtime, &found.out],
-                0,
-            ),
+            "write" => (Command::Write, vec![&found.weights, &found.tokenizer, &found.runtime, &found.out], 0),
             "check" => (Command::Check, vec![&found.runtime], 1),
             "bench" => (Command::Bench, vec![&found.runtime], 2),
             _ => return None,
@@ -97,10 +93,7 @@ impl Command {
 fn write(on: &Arguments) -> Result<(), EmbedError> {
     let out = on.out.display();
     match setup::write(&on.weights, &on.tokenizer, &on.runtime, &on.out)? {
-        Written::AlreadyThere => println!(
-            "{out} holds {} already, complete and checked.",
-            setup::MODEL
-        ),
+        Written::AlreadyThere => println!("{out} holds {} already, complete and checked.", setup::MODEL),
         Written::New { deviation } => println!(
             "{out} now holds {}, checked against reference vectors (largest deviation {deviation:.1e}).",
             setup::MODEL
@@ -113,10 +106,7 @@ fn check(runtime: &Path, dir: &Path) -> Result<(), EmbedError> {
     let (manifest, deviation) = setup::check(runtime, dir)?;
     println!("{} holds {}:", dir.display(), manifest.model);
     for file in &manifest.files {
-        println!(
-            "  {}  {} bytes, SHA-256 {}: as it should be",
-            file.name, file.bytes, file.sha256
-        );
+        println!("  {}  {} bytes, SHA-256 {}: as it should be", file.name, file.bytes, file.sha256);
     }
     match deviation {
         Some(deviation) => {
@@ -136,35 +126,21 @@ fn bench(runtime: &Path, dir: &Path, texts: &Path) -> Result<(), EmbedError> {
         what: "the file of texts",
         source,
     })?;
-    let lines: Vec<&str> = content
-        .lines()
-        .filter(|line| !line.trim().is_empty())
-        .collect();
+    let lines: Vec<&str> = content.lines().filter(|line| !line.trim().is_empty()).collect();
     let (opened, embedder) = timed(|| Embedder::open(runtime, dir));
     let mut embedder = embedder?;
     let (first, vectors) = timed(|| embedder.embed(&["a short question?"], &mut || ()));
     vectors?;
-    let ids = lines
-        .iter()
-        .map(|line| embedder.token_ids(line))
-        .collect::<Result<Vec<_>, _>>()?;
+    let ids = lines.iter().map(|line| embedder.token_ids(line)).collect::<Result<Vec<_>, _>>()?;
     let mut best = [f64::INFINITY; 3];
     for _ in 0..ROUNDS {
-        let (tokenizer, done) = timed(|| {
-            lines
-                .iter()
-                .try_for_each(|line| embedder.token_ids(line).map(drop))
-        });
+        let (tokenizer, done) = timed(|| lines.iter().try_for_each(|line| embedder.token_ids(line).map(drop)));
         done?;
         let (model, done) = timed(|| embedder.embed_ids(&ids, &mut || ()));
         done?;
         let (both, done) = timed(|| embedder.embed(&lines, &mut || ()));
         done?;
-        best = [
-            best[0].min(tokenizer),
-            best[1].min(model),
-            best[2].min(both),
-        ];
+        best = [best[0].min(tokenizer), best[1].min(model), best[2].min(both)];
     }
     let tokens: usize = ids.iter().map(Vec::len).sum();
     println!("texts             {:9} ({tokens} tokens)", lines.len());

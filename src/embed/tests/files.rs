@@ -36,26 +36,16 @@ fn unexpected(error: &EmbedError, at: &Path) -> bool {
 fn a_directory_that_is_not_there_or_empty_is_missing() {
     let gone = PathBuf::from("/nonexistent/model");
     let found = error(&runtime(), &gone);
-    assert!(
-        matches!(&found, EmbedError::Missing { path, .. } if *path == gone),
-        "{found}"
-    );
+    assert!(matches!(&found, EmbedError::Missing { path, .. } if *path == gone), "{found}");
     let scratch = Scratch::new("empty");
     let found = error(&runtime(), &scratch.0);
     let manifest = scratch.path(MANIFEST);
-    assert!(
-        matches!(&found, EmbedError::Missing { path, .. } if *path == manifest),
-        "{found}"
-    );
+    assert!(matches!(&found, EmbedError::Missing { path, .. } if *path == manifest), "{found}");
 }
 
 #[test]
 fn a_manifest_of_another_kind_is_told() {
-    for (name, content) in [
-        ("empty", ""),
-        ("other", "{\"format\": 1}"),
-        ("binary", "\u{0}\u{1}"),
-    ] {
+    for (name, content) in [("empty", ""), ("other", "{\"format\": 1}"), ("binary", "\u{0}\u{1}")] {
         let (scratch, _) = damaged(name);
         let manifest = scratch.path(MANIFEST);
         replace(&manifest, content.as_bytes());
@@ -71,10 +61,7 @@ fn each_file_of_the_model_is_missed_by_name() {
         let gone = manifest.path(&scratch.0, role).unwrap();
         fs::remove_file(&gone).unwrap();
         let found = error(&runtime(), &scratch.0);
-        assert!(
-            matches!(&found, EmbedError::Missing { path, .. } if *path == gone),
-            "{found}"
-        );
+        assert!(matches!(&found, EmbedError::Missing { path, .. } if *path == gone), "{found}");
     }
 }
 
@@ -122,20 +109,14 @@ fn a_runtime_that_is_missing_cut_short_or_something_else_is_told() {
     let scratch = Scratch::new("runtimes");
     let gone = scratch.path("gone.so");
     let found = error(&gone, &model());
-    assert!(
-        matches!(&found, EmbedError::Missing { path, .. } if *path == gone),
-        "{found}"
-    );
+    assert!(matches!(&found, EmbedError::Missing { path, .. } if *path == gone), "{found}");
 
     let library = fs::read(runtime()).unwrap();
     for (name, bytes) in [
         ("cut.so", &library[..library.len() / 2]),
         ("header.so", &library[..100]),
         ("empty.so", &[][..]),
-        (
-            "text.so",
-            &b"not a library, but more than the sixty-four bytes of a header of one"[..],
-        ),
+        ("text.so", &b"not a library, but more than the sixty-four bytes of a header of one"[..]),
     ] {
         let path = scratch.path(name);
         fs::write(&path, bytes).unwrap();
@@ -146,13 +127,7 @@ fn a_runtime_that_is_missing_cut_short_or_something_else_is_told() {
     let found = error(&std::env::current_exe().unwrap(), &model());
     assert!(matches!(found, EmbedError::Runtime { .. }), "{found}");
     let found = error(&scratch.0, &model());
-    assert!(
-        matches!(
-            found,
-            EmbedError::Unreadable { .. } | EmbedError::Unexpected { .. }
-        ),
-        "{found}"
-    );
+    assert!(matches!(found, EmbedError::Unreadable { .. } | EmbedError::Unexpected { .. }), "{found}");
 }
 
 #[test]
@@ -165,10 +140,7 @@ fn a_process_keeps_the_runtime_that_it_has_loaded() {
     let second = scratch.path("second.so");
     fs::copy(runtime(), &second).unwrap();
     let found = error(&second, &model());
-    assert!(
-        matches!(&found, EmbedError::Runtime { path, .. } if *path == second),
-        "{found}"
-    );
+    assert!(matches!(&found, EmbedError::Runtime { path, .. } if *path == second), "{found}");
 }
 
 #[test]
@@ -187,10 +159,7 @@ fn published_files_that_are_not_the_published_ones_stop_the_set_up() {
     let found = setup::write(&weights, &weights, &runtime(), &out).unwrap_err();
     let text = found.to_string();
     assert!(unexpected(&found, &weights), "{text}");
-    assert!(
-        text.contains(setup::WEIGHTS_SHA256) && text.contains("found"),
-        "{text}"
-    );
+    assert!(text.contains(setup::WEIGHTS_SHA256) && text.contains("found"), "{text}");
     assert!(!out.exists());
 }
 
@@ -202,18 +171,11 @@ fn export(dir: &Path) {
     let mut parsed = Model::decode(fs::read(path(Role::Graph)).unwrap().as_slice()).unwrap();
     let graph = parsed.graph.as_mut().expect("a graph");
     let pooling = ["components", "mean", "sentence_embedding"];
-    graph.node.retain(|node| {
-        !node
-            .output
-            .iter()
-            .any(|output| pooling.contains(&output.as_str()))
-    });
+    graph.node.retain(|node| !node.output.iter().any(|output| pooling.contains(&output.as_str())));
     let axis = |name: &str| Extent::Named(name.to_owned());
     for name in ["attention_mask", "token_type_ids"] {
         let shape = vec![axis("batch"), axis("sequence")];
-        graph
-            .input
-            .push(ValueInfo::tensor(name, onnx::INT64, shape));
+        graph.input.push(ValueInfo::tensor(name, onnx::INT64, shape));
     }
     let shape = vec![axis("batch"), axis("sequence"), axis("width")];
     graph.output = vec![ValueInfo::tensor("tokens", onnx::FLOAT, shape)];
@@ -228,19 +190,11 @@ fn export(dir: &Path) {
 fn an_export_without_a_manifest_works_too() {
     let scratch = Scratch::new("export");
     export(&scratch.0);
-    let texts = [
-        "which genre sells best?",
-        "",
-        "Zürich",
-        "a longer text than the others are",
-    ];
+    let texts = ["which genre sells best?", "", "Zürich", "a longer text than the others are"];
     let mut ours = Embedder::open(&runtime(), &model()).unwrap();
     let expected = ours.embed(&texts, &mut || ()).unwrap();
     let mut export = Embedder::open(&runtime(), &scratch.0).unwrap();
-    assert_eq!(
-        (export.model(), export.dimension(), export.max_tokens()),
-        (None, 384, 256)
-    );
+    assert_eq!((export.model(), export.dimension(), export.max_tokens()), (None, 384, 256));
     let found = export.embed(&texts, &mut || ()).unwrap();
     for (a, b) in expected.iter().flatten().zip(found.iter().flatten()) {
         assert!((a - b).abs() < 1e-6, "{a} {b}");
@@ -262,8 +216,5 @@ fn an_export_without_a_manifest_works_too() {
         replace(&path, &bytes);
     }
     fs::remove_file(scratch.path("tokenizer.json")).unwrap();
-    assert!(matches!(
-        error(&runtime(), &scratch.0),
-        EmbedError::Missing { .. }
-    ));
+    assert!(matches!(error(&runtime(), &scratch.0), EmbedError::Missing { .. }));
 }

@@ -35,24 +35,14 @@ fn main() {
             let scratch = Scratch::new("process");
             let run = |role: &str| {
                 let mut command = Command::new(std::env::current_exe().unwrap());
-                command
-                    .arg(role)
-                    .env("HOME", &scratch.0)
-                    .env("TMPDIR", &scratch.0);
-                command
-                    .env("XDG_CACHE_HOME", scratch.path(".cache"))
-                    .current_dir(&scratch.0);
+                command.arg(role).env("HOME", &scratch.0).env("TMPDIR", &scratch.0);
+                command.env("XDG_CACHE_HOME", scratch.path(".cache")).current_dir(&scratch.0);
                 command
             };
-            let witness = run("witness")
-                .stdin(Stdio::piped())
-                .stdout(Stdio::piped())
-                .spawn();
+            let witness = run("witness").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
             let mut witness = witness.expect("a witness");
             let mut line = String::new();
-            BufReader::new(witness.stdout.as_mut().unwrap())
-                .read_line(&mut line)
-                .unwrap();
+            BufReader::new(witness.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
             assert_eq!(line, "ready\n");
             let measured = run("measured").status().expect("a measured process");
             drop(witness.stdin.take());
@@ -66,10 +56,7 @@ fn main() {
 }
 
 fn embed(embedder: &mut Embedder, text: &str) -> Vec<f32> {
-    embedder
-        .embed(&[text], &mut || ())
-        .expect("the text is embedded")
-        .remove(0)
+    embedder.embed(&[text], &mut || ()).expect("the text is embedded").remove(0)
 }
 
 fn measured() {
@@ -122,9 +109,7 @@ fn measured() {
 fn private() -> u64 {
     let rollup = fs::read_to_string("/proc/self/smaps_rollup").unwrap();
     let lines = rollup.lines().filter(|line| line.starts_with("Private_"));
-    lines
-        .filter_map(|line| line.split_whitespace().nth(1)?.parse::<u64>().ok())
-        .sum()
+    lines.filter_map(|line| line.split_whitespace().nth(1)?.parse::<u64>().ok()).sum()
 }
 
 fn threads() -> usize {
@@ -133,21 +118,14 @@ fn threads() -> usize {
 
 /// Files that this process has open for writing, but the standard ones.
 fn writable() -> Vec<std::path::PathBuf> {
-    let open = fs::read_dir("/proc/self/fdinfo")
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name());
+    let open = fs::read_dir("/proc/self/fdinfo").unwrap().map(|entry| entry.unwrap().file_name());
     let names = open.filter_map(|name| name.into_string().ok());
     names
         .filter(|name| name.parse::<u32>().is_ok_and(|number| number > 2))
         .filter(|name| {
             let info = fs::read_to_string(Path::new("/proc/self/fdinfo").join(name));
             let flags = info.unwrap_or_default();
-            let flags = flags
-                .lines()
-                .find_map(|line| line.strip_prefix("flags:"))
-                .unwrap_or("0")
-                .trim()
-                .to_owned();
+            let flags = flags.lines().find_map(|line| line.strip_prefix("flags:")).unwrap_or("0").trim().to_owned();
             i32::from_str_radix(&flags, 8).unwrap_or(0) & 3 != 0
         })
         .filter_map(|name| fs::read_link(Path::new("/proc/self/fd").join(name)).ok())

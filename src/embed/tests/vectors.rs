@@ -13,30 +13,14 @@ fn open() -> Embedder {
 }
 
 fn embed(embedder: &mut Embedder, texts: &[&str]) -> Vec<Vec<f32>> {
-    embedder
-        .embed(texts, &mut || ())
-        .expect("the texts are embedded")
+    embedder.embed(texts, &mut || ()).expect("the texts are embedded")
 }
 
 /// Texts of 2 to 256 tokens, several of most lengths.
 fn texts() -> Vec<String> {
-    let words = [
-        "order",
-        "customer",
-        "who paid",
-        "Ünïcödé",
-        "東京",
-        "net_sales",
-        "x",
-        "???",
-    ];
+    let words = ["order", "customer", "who paid", "Ünïcödé", "東京", "net_sales", "x", "???"];
     (0..60)
-        .map(|i| {
-            (0..i % 23)
-                .map(|j| words[(i * 7 + j * 3) % words.len()])
-                .collect::<Vec<_>>()
-                .join(" ")
-        })
+        .map(|i| (0..i % 23).map(|j| words[(i * 7 + j * 3) % words.len()]).collect::<Vec<_>>().join(" "))
         .chain([String::new(), "long ".repeat(300), "longer ".repeat(400)])
         .collect()
 }
@@ -44,10 +28,7 @@ fn texts() -> Vec<String> {
 #[test]
 fn the_model_is_complete_and_gives_the_reference_vectors() {
     let (manifest, deviation) = setup::check(&runtime(), &model()).expect("a model that is right");
-    assert_eq!(
-        (manifest.model.as_str(), manifest.dimension),
-        (setup::MODEL, 384)
-    );
+    assert_eq!((manifest.model.as_str(), manifest.dimension), (setup::MODEL, 384));
     assert!(deviation.expect("reference vectors") <= 1e-5);
 }
 
@@ -61,10 +42,7 @@ fn an_embedder_says_what_it_is() {
 #[test]
 fn a_known_sentence_has_its_known_vector() {
     let vectors = embed(&mut open(), &["This is an example sentence"]);
-    for (found, expected) in vectors[0]
-        .iter()
-        .zip([0.0676569, 0.0634960, 0.0487131, 0.0793050])
-    {
+    for (found, expected) in vectors[0].iter().zip([0.0676569, 0.0634960, 0.0487131, 0.0793050]) {
         assert!((found - expected).abs() < 1e-5, "{found} {expected}");
     }
 }
@@ -82,12 +60,7 @@ fn a_text_has_the_same_bits_whatever_is_beside_it() {
     assert!(together == reversed);
     for (text, vector) in texts.iter().zip(&together) {
         let alone = embed(&mut embedder, &[text]).remove(0);
-        assert!(
-            alone == *vector,
-            "{text:?}: {:?} {:?}",
-            &alone[..3],
-            &vector[..3]
-        );
+        assert!(alone == *vector, "{text:?}: {:?} {:?}", &alone[..3], &vector[..3]);
         let length: f32 = vector.iter().map(|v| v * v).sum();
         assert!((length - 1.0).abs() < 1e-5, "{text:?} has length {length}");
     }
@@ -124,22 +97,11 @@ fn a_text_of_a_megabyte_costs_no_more_than_its_beginning() {
         let started = Instant::now();
         let ids = embedder.token_ids(text).unwrap();
         let taken = started.elapsed();
-        assert_eq!(
-            ids.len(),
-            tokens,
-            "{}…",
-            text.chars().take(10).collect::<String>()
-        );
+        assert_eq!(ids.len(), tokens, "{}…", text.chars().take(10).collect::<String>());
         assert!(taken < Duration::from_secs(2), "{taken:?}");
     }
-    assert_eq!(
-        embedder.token_ids(&prose).unwrap(),
-        embedder.token_ids(&prose[..3000]).unwrap()
-    );
-    assert_eq!(
-        embedder.token_ids(&spaces).unwrap(),
-        embedder.token_ids("order").unwrap()
-    );
+    assert_eq!(embedder.token_ids(&prose).unwrap(), embedder.token_ids(&prose[..3000]).unwrap());
+    assert_eq!(embedder.token_ids(&spaces).unwrap(), embedder.token_ids("order").unwrap());
 }
 
 #[test]
@@ -165,22 +127,15 @@ fn a_tick_that_panics_leaves_the_embedder_usable() {
 fn a_tick_comes_before_every_batch() {
     let mut embedder = open();
     let mut ticks = 0;
-    embedder
-        .embed(&["a", "a b", "a b c", "a b d"], &mut || ticks += 1)
-        .unwrap();
+    embedder.embed(&["a", "a b", "a b c", "a b d"], &mut || ticks += 1).unwrap();
     assert_eq!(ticks, 3);
 }
 
 #[test]
 fn an_id_that_is_none_of_the_model_is_an_error() {
     let mut embedder = open();
-    let error = embedder
-        .embed_ids(&[vec![101, 99_999, 102]], &mut || ())
-        .unwrap_err();
-    assert!(
-        matches!(error, nl2sql_embed::EmbedError::Inference { .. }),
-        "{error}"
-    );
+    let error = embedder.embed_ids(&[vec![101, 99_999, 102]], &mut || ()).unwrap_err();
+    assert!(matches!(error, nl2sql_embed::EmbedError::Inference { .. }), "{error}");
     assert_eq!(embed(&mut embedder, &["fine"]).len(), 1);
 }
 

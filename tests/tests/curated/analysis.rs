@@ -51,7 +51,11 @@ fn no_code_of_a_domain_runs() {
         assert_eq!(planned.message(), "it ran", "{sql}");
         text(&mut client, &write_down(sql, &json!({})));
         assert_eq!(rows(&mut client, "SELECT * FROM nl2sql_curated_validate()"), json!([]), "{sql}");
-        assert_eq!(rows(&mut client, "SELECT issues FROM nl2sql_index('shop', curated_only => true)"), json!([{"issues": []}]), "{sql}");
+        assert_eq!(
+            rows(&mut client, "SELECT issues FROM nl2sql_index('shop', curated_only => true)"),
+            json!([{"issues": []}]),
+            "{sql}"
+        );
     }
     // Nor does it where the statement comes from a document, or its writer has hardly a right.
     let role = database.role("writer");
@@ -121,7 +125,9 @@ fn a_text_param_is_what_its_place_wants() {
         match client.batch_execute(&format!("SET search_path = ''; {bound}")) {
             Ok(()) => {}
             // '1' is no mood.
-            Err(error) => assert!(describe(&error).contains("invalid input value for enum"), "{bound}: {}", describe(&error)),
+            Err(error) => {
+                assert!(describe(&error).contains("invalid input value for enum"), "{bound}: {}", describe(&error))
+            }
         }
         client.batch_execute("RESET search_path").expect("the path");
     }
@@ -140,7 +146,12 @@ fn names_of_functions_and_types_have_their_schema() {
         ("SELECT double(count), :x FROM item", "SELECT shop.double(count), :x FROM item"),
     ] {
         let found = error(&mut client, &write_down(wrong, &params));
-        assert!(found.message().ends_with("does not exist (found in the datasource's schemas alone: write the schema before its name)"), "{found}");
+        assert!(
+            found.message().ends_with(
+                "does not exist (found in the datasource's schemas alone: write the schema before its name)"
+            ),
+            "{found}"
+        );
         text(&mut client, &write_down(right, &params));
         let bound = text(&mut client, r#"nl2sql_bind('shop', 'q', '{"x": "ok"}')"#).expect("a statement");
         client.batch_execute(&format!("SET search_path = pg_catalog; {bound}; RESET search_path")).expect("it runs");
@@ -165,7 +176,10 @@ fn what_would_not_run_is_left_out_of_a_build() {
     for call in ["nl2sql_index('shop', curated_only => true)", "nl2sql_index('shop')"] {
         let built = rows(&mut client, &format!("SELECT status, issues FROM {call}"));
         assert_eq!(built, json!([{"status": "indexed", "issues": [{"stage": "curated", "message": told}]}]), "{call}");
-        assert_eq!(rows(&mut client, "SELECT query_id FROM nl2sql_match('big ones')"), json!([{"query_id": "all_of_it"}]));
+        assert_eq!(
+            rows(&mut client, "SELECT query_id FROM nl2sql_match('big ones')"),
+            json!([{"query_id": "all_of_it"}])
+        );
     }
     assert_eq!(rows(&mut client, "SELECT name FROM nl2sql.metrics"), json!([]));
     let warnings = text(&mut client, "SELECT warnings[1] FROM nl2sql_health('shop')").expect("a warning");
@@ -190,14 +204,18 @@ fn a_statement_too_deep_leaves_the_session_as_it_was() {
     let mut writer = database.connect_as(&role);
     let terms = |count: usize| write_down(&format!("SELECT 'a'{}", " || 'a'".repeat(count)), &json!({}));
     let unchanged = |client: &mut Client, user: &str| {
-        let found = text(client, "current_user || ' ' || current_setting('search_path') || ' ' || current_setting('transaction_read_only')");
+        let found = text(
+            client,
+            "current_user || ' ' || current_setting('search_path') || ' ' || current_setting('transaction_read_only')",
+        );
         assert_eq!(found.as_deref(), Some(format!("{user} \"$user\", public off").as_str()));
     };
     let mut accepted = 0;
     let mut told = Vec::new();
     for count in [100, 400, 800, 1000, 1200, 1300, 1400, 1500, 1700, 2000, 3000, 4900] {
         writer.batch_execute("BEGIN").expect("a transaction");
-        let tried = writer.query_one("SELECT public.tried($1)", &[&terms(count)]).expect("an answer").get::<_, String>(0);
+        let tried =
+            writer.query_one("SELECT public.tried($1)", &[&terms(count)]).expect("an answer").get::<_, String>(0);
         unchanged(&mut writer, &role);
         writer.batch_execute("COMMIT").expect("the transaction ends");
         unchanged(&mut writer, &role);
@@ -227,5 +245,8 @@ fn a_lock_is_no_objection() {
     client.batch_execute("SET lock_timeout = '20ms'").expect("a limit");
     assert_eq!(sqlstate(&mut client, "SELECT count(*) FROM nl2sql_index('shop', curated_only => true)"), "55P03");
     other.batch_execute("ROLLBACK").expect("the end of it");
-    assert_eq!(rows(&mut client, "SELECT status, issues FROM nl2sql_index('shop', curated_only => true)"), json!([{"status": "indexed", "issues": []}]));
+    assert_eq!(
+        rows(&mut client, "SELECT status, issues FROM nl2sql_index('shop', curated_only => true)"),
+        json!([{"status": "indexed", "issues": []}])
+    );
 }

@@ -19,11 +19,15 @@ fn an_export_imports_as_it_is() {
     assert_eq!(text(&mut client, "nl2sql_curated_export('chinook')").expect("a document"), export);
     assert_eq!(index(&mut client)["status"], "unchanged");
     // JSON is YAML; another order is the same.
-    let json = rows(&mut client, "SELECT id, questions, sql, description, params FROM nl2sql.verified_query ORDER BY id DESC");
+    let json =
+        rows(&mut client, "SELECT id, questions, sql, description, params FROM nl2sql.verified_query ORDER BY id DESC");
     let again = json!({"datasources": {"chinook": {"verified_queries": json}}}).to_string();
     text(&mut client, &format!("SELECT count(*) FROM nl2sql_curated_import($d${again}$d$, replace => false)"));
     assert_eq!(rows(&mut client, before), stored);
-    assert_eq!(text(&mut client, "nl2sql_curated_export('helpdesk')").as_deref(), Some("datasources:\n  helpdesk: {}\n"));
+    assert_eq!(
+        text(&mut client, "nl2sql_curated_export('helpdesk')").as_deref(),
+        Some("datasources:\n  helpdesk: {}\n")
+    );
 }
 
 #[test]
@@ -74,9 +78,14 @@ fn nothing_is_written_where_something_is_wrong() {
     let mixed = json!({"datasources": {
         "chinook": {"verified_queries": [{"id": "good", "questions": ["What?"], "sql": "SELECT count(*) FROM genre"}]},
         "webshop": {"verified_queries": [{"id": "bad", "questions": ["What?"], "sql": "SELECT count(*) FROM genre"}]}}});
-    assert!(refused(&mut client, &mixed.to_string()).message().starts_with("curated content of datasource \"webshop\" is not valid: verified query \"bad\""));
+    assert!(
+        refused(&mut client, &mixed.to_string())
+            .message()
+            .starts_with("curated content of datasource \"webshop\" is not valid: verified query \"bad\"")
+    );
     assert_eq!(text(&mut client, "nl2sql_curated_export()"), before);
-    let many: Vec<Value> = (0..40).map(|n| json!({"id": format!("q{n}"), "questions": ["?"], "sql": "SELECT x FROM genre"})).collect();
+    let many: Vec<Value> =
+        (0..40).map(|n| json!({"id": format!("q{n}"), "questions": ["?"], "sql": "SELECT x FROM genre"})).collect();
     let found = refused(&mut client, &json!({"datasources": {"chinook": {"verified_queries": many}}}).to_string());
     let detail = found.detail().expect("the others");
     let listed = detail.lines().count() - 1;
@@ -87,12 +96,15 @@ fn nothing_is_written_where_something_is_wrong() {
         query(json!({"sql": format!("SELECT {long} FROM genre")})),
         query(json!({"sql": format!("SELECT '{long}'::int")})),
         query(json!({"id": long})),
-        query(json!({"questions": ["{n}"], "sql": "SELECT :n", "params": {"n": {"type": "string", "choices": (0..3000).collect::<Vec<_>>()}}})),
+        query(
+            json!({"questions": ["{n}"], "sql": "SELECT :n", "params": {"n": {"type": "string", "choices": (0..3000).collect::<Vec<_>>()}}}),
+        ),
         json!({"datasources": {"chinook": {"glossary": [{"term": long, "definition": "x"}]}}}).to_string(),
     ] {
         let found = refused(&mut client, &document);
         assert_eq!(found.code().code(), "22023", "{found}");
-        let length = found.message().len() + found.detail().unwrap_or_default().len() + found.hint().unwrap_or_default().len();
+        let length =
+            found.message().len() + found.detail().unwrap_or_default().len() + found.hint().unwrap_or_default().len();
         assert!(length < 2000, "{length}");
     }
 }
@@ -104,16 +116,32 @@ fn queries_row_by_row() {
         'SELECT t.name FROM track t JOIN genre g USING (genre_id) WHERE g.name = :genre ORDER BY t.milliseconds DESC LIMIT 1',
         params => '{\"genre\": {\"type\": \"string\", \"default\": \"Rock\"}}')";
     client.batch_execute(write).expect("a query");
-    assert_eq!(text(&mut client, "SELECT count(*) FROM nl2sql.verified_query").as_deref(), Some("4"), "the others stay");
+    assert_eq!(
+        text(&mut client, "SELECT count(*) FROM nl2sql.verified_query").as_deref(),
+        Some("4"),
+        "the others stay"
+    );
     assert_eq!(index(&mut client)["embedded"], 1);
-    assert_eq!(text(&mut client, "SELECT query_id FROM nl2sql_match('longest track of Rock?', k => 1)").as_deref(), Some("longest"));
+    assert_eq!(
+        text(&mut client, "SELECT query_id FROM nl2sql_match('longest track of Rock?', k => 1)").as_deref(),
+        Some("longest")
+    );
     assert_eq!(sqlstate(&mut client, &write.replace(":genre", ":gender")), "22023");
     assert_eq!(sqlstate(&mut client, &write.replace("\"string\"", "\"text\"")), "22023");
     assert_eq!(sqlstate(&mut client, &write.replace("'longest'", "NULL")), "22004");
     assert_eq!(text(&mut client, "nl2sql_remove_verified_query('chinook', 'longest')").as_deref(), Some("true"));
     assert_eq!(text(&mut client, "nl2sql_remove_verified_query('chinook', 'longest')").as_deref(), Some("false"));
-    assert_eq!(text(&mut client, "SELECT count(*) FROM nl2sql_match('longest track of Rock?') WHERE query_id = 'longest'").as_deref(), Some("0"), "gone at once");
-    assert_eq!(text(&mut client, "SELECT warnings::text LIKE '%curated content has changed%' FROM nl2sql_health('chinook')").as_deref(), Some("true"));
+    assert_eq!(
+        text(&mut client, "SELECT count(*) FROM nl2sql_match('longest track of Rock?') WHERE query_id = 'longest'")
+            .as_deref(),
+        Some("0"),
+        "gone at once"
+    );
+    assert_eq!(
+        text(&mut client, "SELECT warnings::text LIKE '%curated content has changed%' FROM nl2sql_health('chinook')")
+            .as_deref(),
+        Some("true")
+    );
     // In place of what was there, and beside it.
     import(&mut client, &one_query("only", "SELECT count(*) FROM genre"));
     assert_eq!(rows(&mut client, "SELECT id FROM nl2sql.verified_query"), json!([{"id": "only"}]));
@@ -140,12 +168,21 @@ fn a_session_that_writes_holds_the_lease() {
     ] {
         assert_eq!(sqlstate(&mut other, &call), "55P03", "{call}");
     }
-    assert_eq!(text(&mut other, "SELECT query_id FROM nl2sql_match('sales by country', k => 1)").as_deref(), Some("sales_by_country"), "reading waits for nobody");
+    assert_eq!(
+        text(&mut other, "SELECT query_id FROM nl2sql_match('sales by country', k => 1)").as_deref(),
+        Some("sales_by_country"),
+        "reading waits for nobody"
+    );
     client.batch_execute("ROLLBACK").expect("the end");
     assert_eq!(text(&mut other, "SELECT count(*) FROM nl2sql.verified_query").as_deref(), Some("3"));
     // In a read-only transaction nothing is written, and everything is read.
     other.batch_execute("BEGIN READ ONLY").expect("a transaction");
-    for reading in ["nl2sql_curated_export()", "nl2sql_bind('chinook', 'sales_by_country')", "SELECT count(*) FROM nl2sql_match('sales')", "SELECT count(*) FROM nl2sql_curated_validate()"] {
+    for reading in [
+        "nl2sql_curated_export()",
+        "nl2sql_bind('chinook', 'sales_by_country')",
+        "SELECT count(*) FROM nl2sql_match('sales')",
+        "SELECT count(*) FROM nl2sql_curated_validate()",
+    ] {
         text(&mut other, reading);
     }
     assert_eq!(sqlstate(&mut other, "SELECT nl2sql_curated_import('datasources: {chinook: {}}')"), "25006");
@@ -155,11 +192,17 @@ fn a_session_that_writes_holds_the_lease() {
 #[test]
 fn the_owner_of_the_content_is_the_user() {
     let (_database, mut client) = scene();
-    let (hash, export) = (text(&mut client, "SELECT curated_hash FROM nl2sql.pointer WHERE datasource = 'chinook'"), text(&mut client, "nl2sql_curated_export()"));
+    let (hash, export) = (
+        text(&mut client, "SELECT curated_hash FROM nl2sql.pointer WHERE datasource = 'chinook'"),
+        text(&mut client, "nl2sql_curated_export()"),
+    );
     client.batch_execute("DELETE FROM nl2sql.pointer WHERE datasource = 'chinook'").expect("as after a restore");
     assert_eq!(text(&mut client, "nl2sql_curated_export()"), export);
     let validated = rows(&mut client, "SELECT query_id, problem FROM nl2sql_curated_validate('chinook')");
-    assert_eq!(validated, json!([{"query_id": null, "problem": "it has not been indexed: SELECT nl2sql_index('chinook');"}]));
+    assert_eq!(
+        validated,
+        json!([{"query_id": null, "problem": "it has not been indexed: SELECT nl2sql_index('chinook');"}])
+    );
     text(&mut client, "SELECT status FROM nl2sql_index('chinook')");
     assert_eq!(text(&mut client, "SELECT curated_hash FROM nl2sql.pointer WHERE datasource = 'chinook'"), hash);
     assert_eq!(text(&mut client, "SELECT count(*) FROM nl2sql_match('sales by country')").as_deref(), Some("3"));

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 #[test]
 fn drift_says_what_it_breaks() {
     let (_database, mut client) = scene();
-    let impact = "SELECT impact -> 'verified_queries' AS queries, impact -> 'metrics' AS metrics FROM nl2sql_check('chinook')";
+    let impact =
+        "SELECT impact -> 'verified_queries' AS queries, impact -> 'metrics' AS metrics FROM nl2sql_check('chinook')";
     client.batch_execute("ALTER TABLE chinook.customer ADD nickname text").expect("a column that nobody reads");
     assert_eq!(rows(&mut client, impact), json!([{"queries": [], "metrics": []}]));
     client
@@ -25,20 +26,43 @@ fn drift_says_what_it_breaks() {
             {"query_id": "tracks_of_genre", "reasons": ["reads dropped table chinook.genre"]},
         ])
     );
-    assert_eq!(found[0]["metrics"], json!([{"name": "average_invoice", "reasons": ["reads retyped column chinook.invoice.total"]}]));
+    assert_eq!(
+        found[0]["metrics"],
+        json!([{"name": "average_invoice", "reasons": ["reads retyped column chinook.invoice.total"]}])
+    );
     // A build of the new schema leaves out what fits it no more, and says so.
     let built = rows(&mut client, "SELECT status, issues FROM nl2sql_index('chinook')");
     let message = "3 pieces of curated content do not fit the schema, and are left out: SELECT * FROM nl2sql_curated_validate('chinook');";
-    assert_eq!(built[0]["issues"], json!([{"stage": "curated", "message": message}]), "who may build need not be told more");
+    assert_eq!(
+        built[0]["issues"],
+        json!([{"stage": "curated", "message": message}]),
+        "who may build need not be told more"
+    );
     let matched = rows(&mut client, "SELECT query_id FROM nl2sql_match('top 5 customers in 2022')");
     assert_eq!(matched, json!([{"query_id": "sales_by_country"}]), "what cannot run is not offered");
     let problems = rows(&mut client, "SELECT query_id, problem FROM nl2sql_curated_validate('chinook')");
     let ids: Vec<&Value> = problems.as_array().expect("rows").iter().map(|row| &row["query_id"]).collect();
     // round(double precision, integer) does not exist: the server says so of the metric.
-    assert_eq!(ids, ["top_customers_by_revenue", "tracks_of_genre"].iter().map(|id| json!(id)).collect::<Vec<_>>().iter().collect::<Vec<_>>()
-        .into_iter().chain([&Value::Null]).collect::<Vec<_>>(), "{problems}");
-    assert!(problems[2]["problem"].as_str().is_some_and(|text| text.starts_with("metric \"average_invoice\": expression: function round(double precision, integer)")), "{problems}");
-    let warning = "curated content does not fit the schema and is left out: SELECT * FROM nl2sql_curated_validate('chinook');";
+    assert_eq!(
+        ids,
+        ["top_customers_by_revenue", "tracks_of_genre"]
+            .iter()
+            .map(|id| json!(id))
+            .collect::<Vec<_>>()
+            .iter()
+            .collect::<Vec<_>>()
+            .into_iter()
+            .chain([&Value::Null])
+            .collect::<Vec<_>>(),
+        "{problems}"
+    );
+    assert!(
+        problems[2]["problem"].as_str().is_some_and(|text| text
+            .starts_with("metric \"average_invoice\": expression: function round(double precision, integer)")),
+        "{problems}"
+    );
+    let warning =
+        "curated content does not fit the schema and is left out: SELECT * FROM nl2sql_curated_validate('chinook');";
     assert_eq!(rows(&mut client, "SELECT warnings FROM nl2sql_health('chinook')"), json!([{"warnings": [warning]}]));
     // A name that has become ambiguous.
     import(&mut client, &one_query("long", "SELECT title, t.name FROM album JOIN track t USING (album_id)"));
@@ -76,19 +100,35 @@ fn names_are_not_captured() {
     );
     let built = rows(&mut client, "SELECT issues FROM nl2sql_index('d')");
     assert!(built[0]["issues"][0]["message"].as_str().is_some_and(|text| text.starts_with("2 pieces")), "{built}");
-    assert_eq!(text(&mut client, "nl2sql_bind('d', 'path')").as_deref(), Some("SELECT x FROM d2.t"), "what it was written for");
+    assert_eq!(
+        text(&mut client, "nl2sql_bind('d', 'path')").as_deref(),
+        Some("SELECT x FROM d2.t"),
+        "what it was written for"
+    );
     let pinned = text(&mut client, "SELECT reads FROM nl2sql.metric").expect("reads");
     assert!(pinned.contains("\"t\"") && !pinned.contains("\"d1\""), "a metric, too: {pinned}");
     let problems = rows(&mut client, "SELECT query_id, problem FROM nl2sql_curated_validate('d')");
-    let ids: Vec<&str> = problems.as_array().expect("rows").iter().map(|row| row["query_id"].as_str().expect("an id")).collect();
+    let ids: Vec<&str> =
+        problems.as_array().expect("rows").iter().map(|row| row["query_id"].as_str().expect("an id")).collect();
     assert_eq!(ids, ["inner", "joined"], "{problems}");
     assert!(problems[0]["problem"].as_str().is_some_and(|text| text.contains("d2.b.secret")), "{problems}");
     let matched = rows(&mut client, "SELECT query_id FROM nl2sql_match('b', k => 9) ORDER BY 1");
     assert_eq!(matched, json!([{"query_id": "path"}, {"query_id": "star"}]));
     // Columns that an option leaves out are not read by a star.
-    for sql in ["SELECT * FROM r", "SELECT r FROM r", "SELECT to_jsonb(r) FROM r", "SELECT r.* FROM r", "SELECT count(r) FROM r"] {
+    for sql in [
+        "SELECT * FROM r",
+        "SELECT r FROM r",
+        "SELECT to_jsonb(r) FROM r",
+        "SELECT r.* FROM r",
+        "SELECT count(r) FROM r",
+    ] {
         let found = error(&mut client, &format!("SELECT nl2sql_verified_query('d', 'all', '{{What?}}', '{sql}')"));
-        assert!(found.message().contains("all columns of d2.r are more than the datasource takes in"), "{sql}: {found}");
+        assert!(
+            found.message().contains("all columns of d2.r are more than the datasource takes in"),
+            "{sql}: {found}"
+        );
     }
-    client.batch_execute("SELECT nl2sql_verified_query('d', 'part', '{What?}', 'SELECT id, count(*) FROM r GROUP BY id')").expect("a part");
+    client
+        .batch_execute("SELECT nl2sql_verified_query('d', 'part', '{What?}', 'SELECT id, count(*) FROM r GROUP BY id')")
+        .expect("a part");
 }

@@ -39,7 +39,11 @@ fn another_table_does_not_take_a_name() {
         // Written again as it was, it means what it meant.
         text(&mut client, "SELECT count(*) FROM nl2sql_curated_import(nl2sql_curated_export())");
         assert_eq!(text(&mut client, "nl2sql_bind('two', 'pairs')"), bound, "{change}");
-        assert_eq!(text(&mut client, "SELECT status FROM nl2sql_index('two')").as_deref(), Some("unchanged"), "{change}");
+        assert_eq!(
+            text(&mut client, "SELECT status FROM nl2sql_index('two')").as_deref(),
+            Some("unchanged"),
+            "{change}"
+        );
     }
     // Nor where its own is gone.
     client.batch_execute("DROP TABLE near.b").expect("a table dropped");
@@ -47,8 +51,15 @@ fn another_table_does_not_take_a_name() {
     client.batch_execute("SELECT nl2sql_index('two')").expect("a build");
     assert_eq!(rows(&mut client, tables), json!([]));
     assert_eq!(rows(&mut client, "SELECT count(*) FROM nl2sql_match('pairs')"), json!([{"count": 0}]));
-    let problems = rows(&mut client, "SELECT query_id, problem ~ 'table \"near.b\" does not exist' AS told FROM nl2sql_curated_validate() ORDER BY query_id");
-    assert_eq!(problems.as_array().map(|problems| problems.iter().filter(|problem| problem["told"] == true).count()), Some(4), "{problems}");
+    let problems = rows(
+        &mut client,
+        "SELECT query_id, problem ~ 'table \"near.b\" does not exist' AS told FROM nl2sql_curated_validate() ORDER BY query_id",
+    );
+    assert_eq!(
+        problems.as_array().map(|problems| problems.iter().filter(|problem| problem["told"] == true).count()),
+        Some(4),
+        "{problems}"
+    );
     // It is what it was when its table is there again.
     client.batch_execute("CREATE TABLE near.b (id int, a_id int); SELECT nl2sql_index('two')").expect("a build");
     assert_eq!(text(&mut client, "nl2sql_bind('two', 'pairs')"), bound);
@@ -60,8 +71,16 @@ fn a_column_that_takes_a_name_makes_it_unfit() {
     let (_database, mut client) = scene();
     client.batch_execute("ALTER TABLE near.b ADD n int").expect("a column");
     let found = error(&mut client, "SELECT nl2sql_bind('two', 'inner_n')");
-    assert_eq!((found.code().code(), found.message()), ("55000", "verified query \"inner_n\" does not fit the schema any more"));
-    assert_eq!(found.hint(), Some("SELECT * FROM nl2sql_index('two'); reads them anew, and SELECT * FROM nl2sql_curated_validate('two'); then says what to write down again."));
+    assert_eq!(
+        (found.code().code(), found.message()),
+        ("55000", "verified query \"inner_n\" does not fit the schema any more")
+    );
+    assert_eq!(
+        found.hint(),
+        Some(
+            "SELECT * FROM nl2sql_index('two'); reads them anew, and SELECT * FROM nl2sql_curated_validate('two'); then says what to write down again."
+        )
+    );
     client.batch_execute("ALTER TABLE near.b DROP n").expect("a column dropped");
     assert!(text(&mut client, "nl2sql_bind('two', 'inner_n')").is_some());
 }
@@ -72,7 +91,9 @@ fn a_star_is_for_who_may_read_all_that_there_is() {
     let (database, mut client) = scene();
     let role = database.role("columns");
     // A column may be called like a star.
-    client.batch_execute(&format!("ALTER TABLE near.b ADD \"*\" int; GRANT SELECT (\"*\") ON near.b TO {role}")).expect("an odd name");
+    client
+        .batch_execute(&format!("ALTER TABLE near.b ADD \"*\" int; GRANT SELECT (\"*\") ON near.b TO {role}"))
+        .expect("an odd name");
     client
         .batch_execute(&format!(
             "SELECT nl2sql_verified_query('two', 'star', ARRAY['stars of b'], 'SELECT * FROM near.b');
@@ -113,7 +134,15 @@ fn a_phrasing_that_is_no_more_matches_nothing() {
         ))
         .expect("queries");
     let best = "SELECT query_id, phrasing, sql FROM nl2sql_match('count the stars', k => 1)";
-    assert_eq!(rows(&mut client, best), json!([{"query_id": "few", "phrasing": "count the planets", "sql": "SELECT 2"}]));
+    assert_eq!(
+        rows(&mut client, best),
+        json!([{"query_id": "few", "phrasing": "count the planets", "sql": "SELECT 2"}])
+    );
     text(&mut client, "nl2sql_verified_query('two', 'few', ARRAY['sum of ids'], 'SELECT sum(id) FROM a')");
-    assert_eq!(rows(&mut client, "SELECT query_id FROM nl2sql_match('count the planets', k => 1)"), json!([{"query_id": "pairs"}]).clone(), "{}", rows(&mut client, best));
+    assert_eq!(
+        rows(&mut client, "SELECT query_id FROM nl2sql_match('count the planets', k => 1)"),
+        json!([{"query_id": "pairs"}]).clone(),
+        "{}",
+        rows(&mut client, best)
+    );
 }

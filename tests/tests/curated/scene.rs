@@ -20,10 +20,8 @@ pub fn scene() -> (Database, Client) {
 }
 
 pub fn import(client: &mut Client, document: &str) -> Value {
-    let found = client.query_one(
-        "SELECT coalesce(json_agg(t), '[]')::text FROM nl2sql_curated_import($1) t",
-        &[&document],
-    );
+    let found =
+        client.query_one("SELECT coalesce(json_agg(t), '[]')::text FROM nl2sql_curated_import($1) t", &[&document]);
     let found: String = found.unwrap_or_else(|error| panic!("{}", describe(&error))).get(0);
     serde_json::from_str(&found).expect("JSON")
 }
@@ -34,9 +32,12 @@ pub fn refused(client: &mut Client, document: &str) -> postgres::error::DbError 
 }
 
 pub fn index(client: &mut Client) -> Value {
-    rows(client, "SELECT status, entries, embedded, reused, issues FROM nl2sql_index('chinook', curated_only => true)")[0].clone()
+    rows(client, "SELECT status, entries, embedded, reused, issues FROM nl2sql_index('chinook', curated_only => true)")
+        [0]
+    .clone()
 }
 
 pub fn one_query(id: &str, sql: &str) -> String {
-    json!({"datasources": {"chinook": {"verified_queries": [{"id": id, "questions": ["What?"], "sql": sql}]}}}).to_string()
+    json!({"datasources": {"chinook": {"verified_queries": [{"id": id, "questions": ["What?"], "sql": sql}]}}})
+        .to_string()
 }

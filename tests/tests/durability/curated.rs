@@ -37,13 +37,15 @@ fn a_killed_backend_leaves_the_previous_build_and_content() {
     let mut witness = database.connect();
     scene(&mut witness, 600);
     let (before, content) = (state(&mut witness), rows(&mut witness, CONTENT));
-    let import = format!("BEGIN; SELECT nl2sql_curated_import('datasources: {{plant: {{}}}}'); {BUILD}; SELECT pg_sleep(600)");
+    let import =
+        format!("BEGIN; SELECT nl2sql_curated_import('datasources: {{plant: {{}}}}'); {BUILD}; SELECT pg_sleep(600)");
     for (sql, stage) in [(BUILD, "nl2sql: embedding"), (import.as_str(), "build datasource")] {
         let running = Running::start(&mut witness, "", sql);
         if stage.starts_with("nl2sql") {
             assert!(running.reaches(stage), "the build has ended");
         } else {
-            let asleep = format!("EXISTS (SELECT FROM pg_stat_activity WHERE pid = {} AND wait_event = 'PgSleep')", running.pid);
+            let asleep =
+                format!("EXISTS (SELECT FROM pg_stat_activity WHERE pid = {} AND wait_event = 'PgSleep')", running.pid);
             while text(&mut witness, &asleep).as_deref() == Some("false") {}
         }
         let killed = Command::new("kill").args(["-9", &running.pid.to_string()]).status().expect("kill");
@@ -56,7 +58,10 @@ fn a_killed_backend_leaves_the_previous_build_and_content() {
     }
     witness.batch_execute(BUILD).expect("the next build");
     assert_sound(&mut witness);
-    assert_eq!(text(&mut witness, "SELECT counts -> 'curated.verified_query' FROM nl2sql_health('plant')").as_deref(), Some("600"));
+    assert_eq!(
+        text(&mut witness, "SELECT counts -> 'curated.verified_query' FROM nl2sql_health('plant')").as_deref(),
+        Some("600")
+    );
 }
 
 #[test]

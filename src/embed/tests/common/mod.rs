@@ -16,9 +16,7 @@ pub fn model() -> PathBuf {
 }
 
 fn required(name: &str) -> PathBuf {
-    std::env::var_os(name)
-        .unwrap_or_else(|| panic!("{name} is not set: see `make test`"))
-        .into()
+    std::env::var_os(name).unwrap_or_else(|| panic!("{name} is not set: see `make test`")).into()
 }
 
 /// A directory of a test's own, removed when it is dropped.
