@@ -1,6 +1,6 @@
 //! Whether a datasource's index is sound, judged by contents.
 
-use crate::scope::Unmatched;
+use crate::catalog::scope::Unmatched;
 
 /// From worst to best.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

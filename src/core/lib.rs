@@ -1,66 +1,15 @@
-//! The logic of nl2sql: what a schema is, how it is named, versioned, cut into chunks, searched
-//! and shown. Nothing here knows Postgres's calling convention, so all of it is tested without a
-//! server.
+//! The logic of nl2sql, a room a subject. Nothing here knows Postgres's calling convention, so all of it is tested
+//! without a server.
+//!
+//! The data goes from `catalog` to `snapshot` to `chunk`; `search` ranks what was indexed. `curated` is content that
+//! people write, `mine` drafts it from statements that ran, `sql` is what both know of a statement.
 
-pub mod access;
-pub mod beyond_reading;
-pub mod binding;
-mod choice;
+pub mod catalog;
 pub mod chunk;
-pub mod constant;
 pub mod curated;
-pub mod curated_chunk;
-pub mod description;
-pub mod diff;
-pub mod digest;
-pub mod document;
-pub mod document_place;
-pub mod document_problem;
-pub mod draft;
-pub mod expression;
-pub mod fingerprint;
-pub mod from_clause;
-pub mod from_item;
-pub mod fusion;
-pub mod glossary;
 pub mod health;
-pub mod impact;
-pub mod issue;
-pub mod join;
-pub mod known_values;
-pub mod limits;
-pub mod met_column;
-pub mod mined_text;
-pub mod mmr;
-pub mod name;
-pub mod near;
-pub mod operand;
-pub mod options;
-pub mod output_name;
-pub mod param;
-pub mod param_names;
-pub mod pii;
-pub mod placeholder;
-pub mod profile;
-pub mod prompt;
-pub mod proposal;
-pub mod question;
-pub mod rank;
-pub mod reads;
-pub mod reflect;
-pub mod repeated;
-pub mod resolve;
-pub mod schema;
-pub mod scope;
-pub mod select;
-pub mod shape;
-pub mod statement;
-pub mod stems;
-pub mod structure;
-pub mod sub_query;
-pub mod suggestion;
-pub mod text;
-pub mod validate;
-pub mod value;
-mod wanted;
-pub mod words;
+pub mod mine;
+pub mod search;
+pub mod similar_names;
+pub mod snapshot;
+pub mod sql;

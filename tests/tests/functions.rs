@@ -2,7 +2,7 @@
 //! extensions that come with it have, and what of them only computes. A new major that has more of the others fails here
 //! until somebody has looked at them.
 
-use nl2sql_core::statement::beyond_reading;
+use nl2sql_core::sql::parse::beyond_reading;
 use nl2sql_tests::{Database, text};
 use postgres::Client;
 use std::collections::BTreeSet;

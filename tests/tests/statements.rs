@@ -2,9 +2,11 @@
 //! qualified, and a role that may SELECT what the statement is said to read, and nothing else, may run it. The other
 //! way round, without any one of the columns it may not, or the list says that more is read than need be.
 
-use nl2sql_core::reads::{self, Found, Names, Reads};
-use nl2sql_core::schema::{ColumnContract, Kind, Schema, Table, TableContract, TableMetadata};
-use nl2sql_core::{name::TableName, name::quote_identifier, statement};
+use nl2sql_core::catalog::identifier::{TableName, quote_identifier};
+use nl2sql_core::catalog::schema::{ColumnContract, Kind, Schema, Table, TableContract, TableMetadata};
+use nl2sql_core::sql::parse;
+use nl2sql_core::sql::reads;
+use nl2sql_core::sql::reads::{Found, Names, Reads};
 use nl2sql_tests::{Database, text};
 use postgres::Client;
 use std::collections::{BTreeMap, BTreeSet};
@@ -104,7 +106,7 @@ impl Server {
 
     fn wrong(&mut self, entry: &Entry) -> Vec<String> {
         let path = PATH.map(str::to_owned);
-        let parsed = match statement::parse(&entry.sql) {
+        let parsed = match parse::parse(&entry.sql) {
             Ok(parsed) => parsed,
             Err(refusal) => return vec![refusal],
         };

@@ -2,9 +2,11 @@
 //! lists, mostly of what Postgres's documentation of SELECT shows. tests/tests/statements.rs asks a server whether
 //! the lists are right.
 
-use nl2sql_core::reads::{self, Names};
-use nl2sql_core::schema::{ColumnContract, Kind, Schema, Table, TableContract, TableMetadata};
-use nl2sql_core::{name::TableName, statement};
+use nl2sql_core::catalog::identifier::TableName;
+use nl2sql_core::catalog::schema::{ColumnContract, Kind, Schema, Table, TableContract, TableMetadata};
+use nl2sql_core::sql::parse;
+use nl2sql_core::sql::reads;
+use nl2sql_core::sql::reads::Names;
 use sqlparser::ast::{ObjectName, Statement};
 use sqlparser::{dialect::PostgreSqlDialect, parser::Parser};
 use std::collections::{BTreeMap, BTreeSet};
@@ -85,7 +87,7 @@ fn relation(name: &ObjectName, columns: impl Iterator<Item = String>) -> Table {
 fn found(sql: &str, schema: &Schema) -> Result<BTreeMap<String, BTreeSet<String>>, String> {
     let path = ["public".to_owned(), "archive".to_owned()];
     let names = Names::new(&path, schema);
-    let found = reads::resolve(sql, &statement::parse(sql)?, &names);
+    let found = reads::resolve(sql, &parse::parse(sql)?, &names);
     if !found.problems.is_empty() {
         return Err(found.problems.join("; "));
     }

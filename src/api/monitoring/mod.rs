@@ -1,0 +1,7 @@
+//! Health, versions and drift.
+
+mod check;
+mod diff;
+mod health;
+mod snapshot;
+mod versions;

@@ -1,0 +1,13 @@
+//! `nl2sql_unregister`.
+
+use crate::pg::datasource;
+use crate::pg::server::error::OrRaise;
+use crate::pg::server::{argument, identity};
+use pgrx::prelude::*;
+
+#[pg_extern]
+fn nl2sql_unregister(datasource: Option<&str>) -> bool {
+    identity::check_writable("nl2sql_unregister()");
+    let name = argument::required("datasource", datasource).or_raise();
+    identity::as_owner(|| datasource::remove(name)).or_raise()
+}

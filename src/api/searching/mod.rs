@@ -1,0 +1,9 @@
+//! Searches, and what a model is sent.
+
+mod catalog;
+mod lookup;
+mod mmr;
+mod retrieve;
+mod route;
+mod schema_prompt;
+mod search_tables;

@@ -1,0 +1,16 @@
+//! What the server says a schema is.
+//!
+//! Rows of the system catalogs become a `Schema`: tables, columns, keys, comments and statistics. A datasource's options
+//! say which tables and columns are in scope, and which columns hold personal data.
+
+pub mod assemble;
+pub mod check_values;
+pub mod identifier;
+pub mod identifier_words;
+pub mod options;
+pub mod overrides;
+pub mod pii;
+pub mod schema;
+pub mod scope;
+pub mod statistics;
+pub mod structure_rows;

@@ -1,0 +1,197 @@
+//! The options of a datasource: which tables it takes in and how much of them is read.
+
+use crate::catalog::identifier::shown;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use thiserror::Error;
+
+/// Known keys, in the order in which an error lists them.
+pub const KEYS: [&str; 9] = [
+    "include",
+    "exclude",
+    "exclude_columns",
+    "profile",
+    "sample_values",
+    "max_profile_rows",
+    "pii",
+    "preferred_tables",
+    "server",
+];
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Profile {
+    Catalog,
+    #[default]
+    Stats,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    /// Globs on `schema.table`; empty takes in every table.
+    pub include: Vec<String>,
+    pub exclude: Vec<String>,
+    /// Globs on `schema.table.column`.
+    pub exclude_columns: Vec<String>,
+    pub profile: Profile,
+    pub sample_values: bool,
+    pub max_profile_rows: i64,
+    /// Globs on `schema.table.column`: whether what they match is personal data, whatever its name.
+    pub pii: BTreeMap<String, bool>,
+    pub preferred_tables: Vec<String>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            include: Vec::new(),
+            exclude: Vec::new(),
+            exclude_columns: Vec::new(),
+            profile: Profile::default(),
+            sample_values: false,
+            max_profile_rows: 1_000_000,
+            pii: BTreeMap::new(),
+            preferred_tables: Vec::new(),
+        }
+    }
+}
+
+#[derive(Debug, Error, PartialEq, Eq)]
+pub enum OptionsError {
+    #[error("options must be a JSON object, not {0}")]
+    NotAnObject(&'static str),
+    #[error("unknown option \"{}\"", shown(.0))]
+    UnknownKey(String),
+    #[error("option \"{key}\" must be {wanted}, not {found}")]
+    WrongType { key: String, wanted: &'static str, found: String },
+    #[error("option \"{key}\" has a bad glob \"{}\": {reason}", shown(.glob))]
+    BadGlob { key: String, glob: String, reason: String },
+    #[error("option \"server\" is not supported yet")]
+    Server,
+}
+
+impl Options {
+    /// Reads what `nl2sql_register` was given. `{}` gives the defaults.
+    pub fn parse(value: &Value) -> Result<Self, OptionsError> {
+        let Value::Object(object) = value else {
+            return Err(OptionsError::NotAnObject(json_type(value)));
+        };
+        if let Some(unknown) = object.keys().find(|key| !KEYS.contains(&key.as_str())) {
+            return Err(OptionsError::UnknownKey(unknown.clone()));
+        }
+        if object.contains_key("server") {
+            return Err(OptionsError::Server);
+        }
+        let defaults = Self::default();
+        let options = Self {
+            include: texts(object, "include")?,
+            exclude: texts(object, "exclude")?,
+            exclude_columns: texts(object, "exclude_columns")?,
+            profile: match object.get("profile") {
+                None => defaults.profile,
+                Some(Value::String(name)) if name == "catalog" => Profile::Catalog,
+                Some(Value::String(name)) if name == "stats" => Profile::Stats,
+                Some(other) => return Err(wrong("profile", "\"catalog\" or \"stats\"", other)),
+            },
+            sample_values: match object.get("sample_values") {
+                None => defaults.sample_values,
+                Some(Value::Bool(on)) => *on,
+                Some(other) => return Err(wrong("sample_values", "true or false", other)),
+            },
+            max_profile_rows: match object.get("max_profile_rows") {
+                None => defaults.max_profile_rows,
+                Some(value) => value
+                    .as_i64()
+                    .filter(|rows| *rows >= 0)
+                    .ok_or_else(|| wrong("max_profile_rows", "a whole number from 0 on", value))?,
+            },
+            pii: flags(object, "pii")?,
+            preferred_tables: texts(object, "preferred_tables")?,
+        };
+        crate::catalog::scope::Scope::new(&options)?;
+        Ok(options)
+    }
+}
+
+fn texts(object: &Map<String, Value>, key: &str) -> Result<Vec<String>, OptionsError> {
+    let wanted = "an array of texts";
+    match object.get(key) {
+        None => Ok(Vec::new()),
+        Some(Value::Array(items)) => {
+            items.iter().map(|item| item.as_str().map(str::to_owned).ok_or_else(|| wrong(key, wanted, item))).collect()
+        }
+        Some(other) => Err(wrong(key, wanted, other)),
+    }
+}
+
+fn flags(object: &Map<String, Value>, key: &str) -> Result<BTreeMap<String, bool>, OptionsError> {
+    let wanted = "an object of true and false by columns";
+    match object.get(key) {
+        None => Ok(BTreeMap::new()),
+        Some(Value::Object(flags)) => flags
+            .iter()
+            .map(|(glob, flag)| Ok((glob.clone(), flag.as_bool().ok_or_else(|| wrong(key, wanted, flag))?)))
+            .collect(),
+        Some(other) => Err(wrong(key, wanted, other)),
+    }
+}
+
+fn wrong(key: &str, wanted: &'static str, found: &Value) -> OptionsError {
+    let mut shown = found.to_string();
+    if shown.chars().count() > 60 {
+        shown = json_type(found).to_owned();
+    }
+    OptionsError::WrongType { key: key.to_owned(), wanted, found: shown }
+}
+
+fn json_type(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a text",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn reads_every_key() {
+        let options = Options::parse(&json!({
+            "include": ["a.*"], "exclude": ["*.tmp_*"], "exclude_columns": ["*.*.secret"],
+            "profile": "catalog", "sample_values": true, "max_profile_rows": 5,
+            "pii": {"a.b.c": true, "*.*.email": false},
+            "preferred_tables": ["a.b"],
+        }))
+        .unwrap();
+        assert_eq!(options.profile, Profile::Catalog);
+        assert!(options.sample_values);
+        assert_eq!(options.max_profile_rows, 5);
+        assert_eq!(options.pii["*.*.email"], false);
+        assert_eq!(Options::parse(&json!({})).unwrap(), Options::default());
+    }
+
+    #[test]
+    fn refuses_what_it_does_not_know() {
+        let error = |value| Options::parse(&value).unwrap_err();
+        assert_eq!(error(json!([])), OptionsError::NotAnObject("an array"));
+        assert_eq!(error(json!({"includes": []})), OptionsError::UnknownKey("includes".into()));
+        assert_eq!(error(json!({"server": "x"})), OptionsError::Server);
+        for (value, message) in [
+            (json!({"include": "a"}), "option \"include\" must be an array of texts, not \"a\""),
+            (json!({"include": [1]}), "option \"include\" must be an array of texts, not 1"),
+            (json!({"profile": 7}), "option \"profile\" must be \"catalog\" or \"stats\", not 7"),
+            (json!({"sample_values": "on"}), "option \"sample_values\" must be true or false, not \"on\""),
+            (json!({"pii": ["a"]}), "option \"pii\" must be an object of true and false by columns, not [\"a\"]"),
+            (json!({"pii": {"a.b.c": 1}}), "option \"pii\" must be an object of true and false by columns, not 1"),
+            (json!({"max_profile_rows": -1}), "option \"max_profile_rows\" must be a whole number from 0 on, not -1"),
+        ] {
+            assert_eq!(error(value).to_string(), message);
+        }
+        assert!(matches!(error(json!({"exclude": ["a["]})), OptionsError::BadGlob { .. }));
+    }
+}

@@ -1,0 +1,63 @@
+//! Descriptions that users wrote for tables and columns beside the comments in the database: they go
+//! before the comments.
+
+use crate::catalog::identifier::TableName;
+use crate::catalog::schema::Schema;
+
+/// What a user wrote of a table, or of one column of it.
+#[derive(Debug, Clone)]
+pub struct Override {
+    pub table: TableName,
+    pub column: Option<String>,
+    pub description: Option<String>,
+    pub synonyms: Vec<String>,
+}
+
+/// Puts the overrides in place of the comments. One that names what the schema does not have is left for
+/// the day it has it.
+pub fn describe(schema: &mut Schema, overrides: Vec<Override>) {
+    for found in overrides {
+        let Some(table) = schema.tables.iter_mut().find(|table| table.name == found.table) else { continue };
+        match &found.column {
+            None => table.metadata.description = found.description.or(table.metadata.description.take()),
+            Some(column) => {
+                let place = table.contract.columns.iter().position(|known| known.name == *column);
+                if let Some(metadata) = place.and_then(|place| table.metadata.columns.get_mut(place)) {
+                    metadata.description = found.description.or(metadata.description.take());
+                    metadata.synonyms = found.synonyms;
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::assemble::tests::schema;
+
+    #[test]
+    fn go_before_comments() {
+        let mut described = schema();
+        let one = |column: Option<&str>, description: Option<&str>, synonyms: &[&str]| Override {
+            table: TableName::new("shop", "customers"),
+            column: column.map(str::to_owned),
+            description: description.map(str::to_owned),
+            synonyms: synonyms.iter().map(|word| word.to_string()).collect(),
+        };
+        let gone = Override { table: TableName::new("shop", "gone"), ..one(None, Some("x"), &[]) };
+        describe(
+            &mut described,
+            vec![
+                one(None, Some("Who buys"), &[]),
+                one(Some("email"), None, &["mail"]),
+                one(Some("gone"), None, &[]),
+                gone,
+            ],
+        );
+        let customers = &described.tables[0].metadata;
+        assert_eq!(customers.description.as_deref(), Some("Who buys"));
+        assert_eq!(customers.columns[1].description.as_deref(), Some("Where to write"), "the comment stays");
+        assert_eq!(customers.columns[1].synonyms, ["mail"]);
+    }
+}

@@ -1,0 +1,297 @@
+//! Personal data, by what a column's name says: in six languages, since that is where names differ.
+
+use crate::catalog::identifier_words::split_identifier;
+
+// Each line of a table is one language: English, German, French, Spanish, Portuguese, Turkish. In it,
+// `word` is a whole word, `*stem*` may have letters on the side of the star (compounds that nothing
+// separates), and `one_two` is words in that order. All are in lower case, without accents, without
+// `PARTICLES`, and without digits at either end of a word (`address1`, `cvv2`).
+
+const MAIL: [&str; 6] = [
+    "mail mails *email*",
+    "mailadresse",
+    "courriel *courriel*",
+    "correo correos *correoelectronico*",
+    "correio_eletronico correio_electronico *correioeletronico*",
+    "e_posta *eposta* elektronik_posta",
+];
+
+/// What opens something: one who has it can pass for its owner.
+const SECRET: [&str; 6] = [
+    "*passw* passphrase passcode pass_phrase pass_code user_pass db_pass pwd pin *token *secret *apikey* \
+     api_key access_key private_key secret_key credential credentials jwt otp cvv cvc ccv security_code",
+    "*kennwort* geheimzahl kartenprufnummer kartenpruefnummer",
+    "*motdepasse* mot_passe mdp jeton cryptogramme",
+    "*contrasen* clave_acceso clave_secreta clave_usuario",
+    "senha senhas *palavrapasse* palavra_passe",
+    "sifre* parola parolasi",
+];
+
+const BIRTH: [&str; 6] = [
+    "*birth* bday dob born",
+    "*geburt* geb gebdat gebdatum",
+    "*naissance* naiss datenaiss *anniversaire*",
+    "*nacimiento* nac nacim fecnac fechanac fnac cumpleanos",
+    "*nascimento* nasc nascim dtnasc datanasc data_aniversario",
+    "*dogum*",
+];
+
+/// Numbers by which a state, an insurer or a bank knows one person.
+const NATIONAL_ID: [&str; 6] = [
+    "*ssn *socialsecurity* social_security national_insurance national_id *nationalid* national_number \
+     national_no national_identi* personal_id social_insurance nin citizen_id identity_card identity_number \
+     identity_no id_card *idcard* tax_id taxid tax_number tax_no tax_identi* *passport* driver*_licen* \
+     driving_licen* *driverlicen* *driverslicen* aadhaar aadhar iban",
+    "*personalausweis* ausweis *ausweisn* *reisepass* passnummer pass_nummer passnr pass_nr *fuhrerschein* \
+     *fuehrerschein* *sozialversicherung* svnr steuer_id steuerid *steuernummer* steuernr steuer_n*",
+    "*passeport* *securitesociale* securite_sociale numero_secu nir cni identite identifiant_national \
+     permis_conduire identifiant_fiscal numero_fiscal",
+    "dni nif nie curp cedula *pasaporte* documento_identidad seguridad_social licencia_conducir carne_conducir",
+    "cpf rg cnh niss *passaporte* *identidade cartao_cidadao seguranca_social carteira_motorista contribuinte",
+    "tckn tc_kimlik* *tckimlik* tcno tc_no kimlik_n* kimlikno *pasaport* vergi_n* *ehliyet*",
+];
+
+/// People, and such names as only people have; see also `NAMED`.
+const PERSON: [&str; 6] = [
+    "person salesperson *firstname* first_name name_first *lastname* last_name name_last *surname* *fullname* \
+     full_name *forename* *givenname* given_name name_given *familyname* family_name *middlename* middle_name \
+     name_middle *maidenname* maiden_name personal_name fname lname mname f_name l_name login_name loginname",
+    "*vorname* *nachname* *familienname* *maedchenname* *madchenname* kontaktperson *ansprechp*",
+    "personne *prenom* nom_famille *nomfamille* nom_complet *nomcomplet* nom_usage nom_jeune_fille",
+    "persona *apellido* *nombrecompleto* nombre_completo primer_nombre segundo_nombre",
+    "pessoa *sobrenome* apelido *nomecompleto* nome_completo primeiro_nome ultimo_nome",
+    "kisi *soyad* *soyisim* *soyismi*",
+];
+
+const ADDRESS: [&str; 6] = [
+    "*address* addr *addr street remote_ip client_ip user_ip",
+    "*adress* *anschrift* adr *strasse strassenname *hausnummer* hausnr",
+    "domicile rue",
+    "*direccion* domicilio calle",
+    "*endereco* morada logradouro rua",
+    "adres adresler *adresi sokak cadde",
+];
+
+const PHONE: [&str; 6] = [
+    "*phone* tel fax mobile_no mobile_num mobile_number mobileno mobilenumber cell_no cell_num cell_number \
+     contact_mobile customer_mobile user_mobile contact_no contact_number contact_info msisdn landline",
+    "*telefon* telnr telefax *handynummer* handynr handy_nr handy_nummer *mobilnummer* mobilnr mobil_nr \
+     mobil_nummer *rufnummer*",
+    "gsm num_portable numero_portable *telecopie*",
+    "tlf telf movil celular",
+    "*telemovel* *telemoveis*",
+    "telno cep_no cep_numarasi faks",
+];
+
+const CARD: [&str; 6] = [
+    "card *creditcard* *debitcard* cardno cardnumber cardholder cc_no cc_number *bankaccount* bank_account",
+    "karte *kreditkarte* bankkarte girokarte kartennummer kartenummer kartennr karten_nr karten_nummer",
+    "carte *cartebancaire*",
+    "tarjeta",
+    "cartao *cartaocredito*",
+    "kart karti *kredikart* kartno",
+];
+
+/// Words for a name, and people who have one: `customer_name`, `nom_client`, `kundenname`. Neither is
+/// personal by itself: a `name` may be a product's, a `customer` a key.
+const NAMED: [&str; 6] = [
+    "name names = customer cust client buyer person contact employee emp worker staff manager supervisor \
+     director user member guest owner holder cardholder patient doctor physician nurse student pupil teacher \
+     instructor professor driver pilot passenger tenant applicant candidate recipient donor spouse father \
+     mother parent child guardian dependent author reviewer player coach",
+    "name namen = kunde kunden person personen kontakt mitarbeiter benutzer nutzer mitglied mitglieds inhaber \
+     kontoinhaber karteninhaber patient patienten arzt schuler schueler lehrer fahrer empfanger empfaenger",
+    "nom noms = client cliente personne contact employe salarie utilisateur adherent titulaire patient medecin \
+     eleve etudiant enseignant professeur pere mere conjoint",
+    "nombre nombres = cliente persona contacto empleado trabajador usuario socio titular paciente medico \
+     alumno estudiante profesor maestro padre madre",
+    "nome nomes = cliente pessoa contato contacto funcionario empregado usuario utilizador socio titular \
+     paciente medico aluno estudante professor pai mae",
+    "ad adi isim ismi = musteri kisi calisan personel kullanici uye hasta doktor ogrenci ogretmen anne baba",
+];
+
+/// Too common to be personal inside a longer name: `mobile_app`, `last_login`.
+const ALONE: &str = "mobile cell cellular login handy mobil portable";
+
+/// Look like the above and are not about it.
+const INNOCENT: &str = "births birthstone* geburten* renaissance* *connaissance* renacimiento renascimento \
+    voicemail* phonetic* phoneme phonemes phonemic *saxophone* *microphone* headphone* earphone* gramophone* \
+    xylophone* anglophone* francophone* lusophone* addressable addressing adresseur redireccion* web_address \
+    per_person pro_person par_personne por_persona por_pessoa kisi_basi yellow_card red_card score_card \
+    wild_card report_card post_card card_game*";
+
+/// A name that ends with one of these counts, sorts or describes: `birth_rate`, `card_type`, `emailserver`.
+const ABOUT: &str = "count counts rate rates ratio percent pct avg average type types status flag format \
+    template server host port length typ typen art anzahl statut tipo cantidad quantidade tip tipi turu durum \
+    durumu sayi sayisi adet";
+
+/// So does one that begins with one of these: `tipo_tarjeta`, `has_phone`.
+/// Not `is`, which in Turkish is work: `is_telefonu`.
+const ABOUT_WHAT_FOLLOWS: &str =
+    "count total avg average type types typ tipo anzahl cantidad quantidade nb has require requires";
+
+/// A name that ends with one of these is a key, unless what it names is a number itself (`national_id`)
+/// or is called so (`email_id`).
+const KEYS: &str = "id ids uuid key ref fk code cod codigo kod kodu";
+
+/// Say nothing between the words of a phrase: `date_of_birth`, `nom_du_client`, `mot_de_passe`.
+const PARTICLES: &str = "of the de du des del la le les da do dos das von der";
+
+/// Whether the name of a column says that it holds personal data: who somebody is, where to reach them,
+/// when they were born, or what opens their accounts. In doubt it does, for what is not marked is kept.
+pub fn names_personal_data(column: &str) -> bool {
+    // Folded before as well: the accent of a decomposed letter would end the word.
+    let text = fold(&split_identifier(&fold(column)));
+    let words = text.split(' ').map(|word| word.trim_matches(|c: char| c.is_ascii_digit()));
+    let mut words: Vec<&str> = words.filter(|word| !word.is_empty() && !listed(PARTICLES, word)).collect();
+    for pattern in INNOCENT.split_whitespace() {
+        while let Some(at) = find(&words, pattern, &[]) {
+            words.drain(at..at + pattern.split('_').count());
+        }
+    }
+    let (Some(&first), Some(&last)) = (words.first(), words.last()) else { return false };
+    if is_about(&words) {
+        return false;
+    }
+    let says = |tables: &[[&str; 6]], but: &[&str]| {
+        let mut patterns = tables.iter().flatten().flat_map(|line| line.split_whitespace());
+        patterns.any(|pattern| find(&words, pattern, but).is_some())
+    };
+    if says(&[MAIL, SECRET, BIRTH, NATIONAL_ID], &[ABOUT]) {
+        return true;
+    }
+    if listed(KEYS, last) || listed("id fk cod codigo code", first) {
+        return false;
+    }
+    says(&[PERSON, ADDRESS, PHONE, CARD], &[ABOUT, KEYS])
+        || names_somebody(&words)
+        || (words.len() == 1 && listed(ALONE, first))
+}
+
+fn is_about(words: &[&str]) -> bool {
+    let (first, last) = (words[0], words[words.len() - 1]);
+    // `num_emails` is how many, `num_tarjeta` and `number_street_address` are not.
+    let how_many = listed("number num no", first) && last.ends_with('s') && !last.ends_with("ss");
+    let tail = |word: &&&str| !listed(KEYS, word) && !listed("enum name description desc per", word);
+    let describes = words.iter().rev().find(tail).is_some_and(|word| listed(ABOUT, word));
+    how_many || describes || (words.len() > 1 && listed(ABOUT_WHAT_FOLLOWS, first))
+}
+
+fn names_somebody(words: &[&str]) -> bool {
+    NAMED.iter().filter_map(|line| line.split_once(" = ")).any(|(names, people)| {
+        let both =
+            |(a, b): (&str, &str)| (listed(names, a) && listed(people, b)) || (listed(names, b) && listed(people, a));
+        let compound = |word: &&str| word.char_indices().any(|(at, _)| both(word.split_at(at)));
+        words.windows(2).any(|pair| both((pair[0], pair[1]))) || words.iter().any(compound)
+    })
+}
+
+/// Where the words of a pattern begin. A stem with a word of `but` behind it does not count: `phonetype`.
+fn find(words: &[&str], pattern: &str, but: &[&str]) -> Option<usize> {
+    let ends_well = |rest: &str| !but.iter().any(|list| listed(list, rest));
+    let fits = |(word, part): (&&str, &str)| {
+        let stem = part.trim_matches('*');
+        match (part.starts_with('*'), part.ends_with('*')) {
+            (false, false) => *word == stem,
+            (true, false) => word.ends_with(stem),
+            (false, true) => word.strip_prefix(stem).is_some_and(ends_well),
+            (true, true) => word.rsplit_once(stem).is_some_and(|(_, rest)| ends_well(rest)),
+        }
+    };
+    let size = pattern.split('_').count();
+    words.windows(size).position(|window| window.iter().zip(pattern.split('_')).all(fits))
+}
+
+fn listed(list: &str, word: &str) -> bool {
+    list.split_whitespace().any(|listed| listed == word)
+}
+
+/// Without the accents of lower-case letters, as names are often typed.
+fn fold(text: &str) -> String {
+    let mut folded = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            'à' | 'á' | 'â' | 'ã' | 'ä' | 'å' => folded.push('a'),
+            'è' | 'é' | 'ê' | 'ë' => folded.push('e'),
+            'ì' | 'í' | 'î' | 'ï' | 'ı' => folded.push('i'),
+            'ò' | 'ó' | 'ô' | 'õ' | 'ö' | 'º' => folded.push('o'),
+            'ù' | 'ú' | 'û' | 'ü' => folded.push('u'),
+            'ç' => folded.push('c'),
+            'ğ' => folded.push('g'),
+            'ñ' => folded.push('n'),
+            'ş' => folded.push('s'),
+            'ß' => folded.push_str("ss"),
+            '\u{300}'..='\u{36f}' => {} // An accent by itself
+            _ => folded.push(c),
+        }
+    }
+    folded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::names_personal_data;
+
+    const PERSONAL: [&str; 8] = [
+        "dtNasc e_mail_addr DT_NASCIMENTO eMail E-Mail EMailAddress Geb_Datum DOB FName LName dateNaiss \
+         STU_PHONE prénom PRE\u{301}NOM nº_cartão DOĞUM_TARİHİ şifre address1 phone2 email_1 cvv2 IPAddress \
+         homephone phonemobile EmailID",
+        "email work_email emailaddress email_id password password_hash passwd user_pwd pin token access_token \
+         refreshtoken api_key host_password mail_server_password client_secret birth_date birthday birthplace \
+         date_of_birth year_of_birth ssn Mgr_ssn national_id tax_id passport_no passport_id id_card_no \
+         social_security_number drivers_license_number iban first_name lastname FullName middle_name \
+         maiden_name name_last contactFirstName person contact_person person_name customer_name CustomerName \
+         client_name employee_name patient_name student_name teacher_name name_of_customer username user_name \
+         address home_address ip_address postal_address street_name phone mobilephone phone_number cell_number \
+         mobile_no mobile fax card card_no creditCardNumber card_number",
+        "geburtsdatum geburtsort telefonnummer handynummer mobilnummer kennwort passwort vorname nachname \
+         familienname kundenname Kunden_Name kunden_name mitarbeitername benutzername anschrift strasse straße \
+         hausnummer rechnungsadresse ansprechpartner karte kartennummer kreditkartennummer reisepassnummer \
+         personalausweisnummer ausweisnr steuer_id führerschein fuehrerschein_nr sozialversicherungsnummer",
+        "dateNaissance date_de_naissance mot_de_passe motdepasse numero_carte courriel adresse adresse_mail \
+         téléphone tel_portable nom_client nom_du_client nom_de_famille prenom_client passeport \
+         permis_conduire carte_identité numero_securite_sociale nom_utilisateur lieu_naissance",
+        "correo correo_electronico contraseña contrasena fecha_nacimiento fecha_nac dirección direccion_envio \
+         teléfono movil tarjeta numero_tarjeta num_tarjeta apellido1 apellidos nombre_apellidos nombre_cliente \
+         nombre_completo nombre_del_paciente dni nif nie pasaporte seguridad_social",
+        "senha endereço endereco_entrega cpf cpf_cliente rg data_nascimento nascimento telefone celular \
+         telemóvel sobrenome nome_cliente nome_completo nome_da_mãe cartão numero_cartao correio_eletronico \
+         passaporte cnh",
+        "dogum_tarihi doğumTarihi tc_kimlik_no tckn tc_no sifre parola e_posta ePosta eposta_adresi \
+         cep_telefonu is_telefonu iş_adresi telefon_no adres ev_adresi kredi_karti_no kart_no soyad soyadı \
+         ad_soyad musteri_adi müşteri_adı hasta_adi kullanici_adi anne_adi pasaport_no ehliyet_no",
+        "telefonszám",
+    ];
+
+    const NOT_PERSONAL: [&str; 6] = [
+        "name title nom nombre nome ad description code id status city country zip_code postcode _ 7 氏名 \
+         product_name file_name filename table_name company_name host_name display_name category_name",
+        "address_id addressid AddressTypeID address_type address_type_name address_status card_type \
+         card_type_id credit_card_id phone_count phone_type phonetype phone_id phone_country_code person_id \
+         person_type person_count id_persona id_adresse tipo_tarjeta adres_turu kart_tipi kisi_sayisi \
+         kisi_basi_gelir",
+        "email_count email_status email_type_id email_template mail_server has_phone num_emails \
+         number_of_addresses token_count password_length last_login login_count customer_id customer user_id \
+         customer_group_name user_role author mailing_list_id",
+        "birth_rate birthrate births total_births births_2020 birth_count birthstone geburtenrate geburtenzahl \
+         renaissance connaissance yellow_card score_card mobile_app price_per_person persons_per_household",
+        "tokenizer tokenized discard cardinality scorecard wildcard dashboard blackmail voicemail personality \
+         personnel_count addressable ordinary postcard cardiology cardio pinned spin pinyin telemetry hotel \
+         television mandate adresseur phonetic phoneme saxophone microphone headphone secretary nascar desenho \
+         passenger compass passing taxidermy nationality international_no",
+        "landkarte speisekarte kartei kartentyp adresstyp anzahl_adressen cantidad_tarjetas nombre_producto \
+         nom_produit produktname nome_produto urun_adi nombre_de_clients padres saldo tutar betrag cep plz",
+    ];
+
+    #[test]
+    fn knows_personal_data_by_its_name() {
+        for (names, personal) in [(&PERSONAL[..], true), (&NOT_PERSONAL[..], false)] {
+            let names: Vec<&str> = names.iter().flat_map(|line| line.split_whitespace()).collect();
+            assert!(names.len() > 120);
+            let wrong = |name: &&&str| names_personal_data(name) != personal;
+            assert_eq!(names.iter().filter(wrong).collect::<Vec<_>>(), [&""; 0], "personal: {personal}");
+        }
+        assert!(names_personal_data("Date of Birth") && names_personal_data("Customer Name"));
+        assert!(!names_personal_data("") && !names_personal_data("Birth Rate (per 1000)"));
+    }
+}

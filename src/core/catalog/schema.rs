@@ -1,0 +1,180 @@
+//! A database schema as it was read: the contract (structure) and the metadata (descriptions,
+//! statistics) of each table.
+
+use crate::catalog::identifier::TableName;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// What kind of engine the schema was read from, as snapshots name it.
+pub const ENGINE_TYPE: &str = "postgresql";
+
+/// All tables of a datasource, sorted by schema and name (byte order, so that every machine and
+/// locale gives the same snapshot).
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Schema {
+    pub tables: Vec<Table>,
+}
+
+/// One table. `contract` and `metadata` are the two halves in which a snapshot stores it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    pub name: TableName,
+    pub contract: TableContract,
+    pub metadata: TableMetadata,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    Table,
+    PartitionedTable,
+    View,
+    MaterializedView,
+    ForeignTable,
+}
+
+impl Kind {
+    /// The kind in words, as chunk texts say it.
+    pub fn words(self) -> &'static str {
+        match self {
+            Kind::Table | Kind::PartitionedTable => "table",
+            Kind::View => "view",
+            Kind::MaterializedView => "materialized view",
+            Kind::ForeignTable => "foreign table",
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TableContract {
+    pub kind: Kind,
+    pub primary_key: Vec<String>,
+    pub columns: Vec<ColumnContract>,
+    pub foreign_keys: Vec<ForeignKeyContract>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ColumnContract {
+    pub name: String,
+    #[serde(rename = "type")]
+    pub data_type: String,
+    pub nullable: bool,
+    /// Part of the primary key.
+    pub primary_key: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ForeignKeyContract {
+    pub name: String,
+    pub columns: Vec<String>,
+    pub referred_schema: String,
+    pub referred_table: String,
+    pub referred_columns: Vec<String>,
+}
+
+impl ForeignKeyContract {
+    pub fn referred(&self) -> TableName {
+        TableName::new(&self.referred_schema, &self.referred_table)
+    }
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct TableMetadata {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// As counted when its columns were profiled, else the catalogue's estimate; absent where neither is
+    /// known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub row_count: Option<i64>,
+    /// One for each column of the contract, in the same order.
+    pub columns: Vec<ColumnMetadata>,
+    /// One for each foreign key of the contract, in the same order.
+    pub foreign_keys: Vec<ForeignKeyMetadata>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ColumnMetadata {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// `identity always`, `identity by default`, `generated stored`, `generated virtual`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generated: Option<String>,
+    /// Holds personal data: none of its values is kept.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub pii: bool,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub synonyms: Vec<String>,
+    /// What is known of the values, as the snapshot shows it: see [`crate::catalog::statistics::Statistics`].
+    #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
+    pub statistics: serde_json::Map<String, Value>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ForeignKeyMetadata {
+    pub cardinality: Cardinality,
+}
+
+/// How many rows of the referring table may point to one row of the referred one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cardinality {
+    ManyToOne,
+    OneToOne,
+}
+
+impl Cardinality {
+    pub fn name(self) -> &'static str {
+        match self {
+            Cardinality::ManyToOne => "many_to_one",
+            Cardinality::OneToOne => "one_to_one",
+        }
+    }
+}
+
+impl Schema {
+    /// The tables and those that their foreign keys lead to.
+    pub fn named_tables(&self) -> BTreeSet<TableName> {
+        self.tables
+            .iter()
+            .flat_map(|table| {
+                let referred = table.contract.foreign_keys.iter().map(ForeignKeyContract::referred);
+                std::iter::once(table.name.clone()).chain(referred)
+            })
+            .collect()
+    }
+}
+
+impl Table {
+    /// Columns with their metadata.
+    pub fn columns(&self) -> impl Iterator<Item = (&ColumnContract, &ColumnMetadata)> {
+        self.contract.columns.iter().zip(&self.metadata.columns)
+    }
+
+    /// Whether a column holds a quantity or a point in time, whose range says something: a number, a date
+    /// or a time that is part of no key.
+    pub fn measures(&self, column: &ColumnContract) -> bool {
+        const MEASURED: [&str; 11] = [
+            "smallint",
+            "integer",
+            "bigint",
+            "numeric",
+            "real",
+            "double precision",
+            "money",
+            "date",
+            "time",
+            "timestamp",
+            "interval",
+        ];
+        let in_key =
+            column.primary_key || self.contract.foreign_keys.iter().any(|key| key.columns.contains(&column.name));
+        let data_type = column.data_type.split('(').next().unwrap_or_default().trim_end();
+        !in_key && MEASURED.iter().any(|known| data_type == *known || data_type.starts_with(&format!("{known} ")))
+    }
+
+    /// Foreign keys with their metadata.
+    pub fn foreign_keys(&self) -> impl Iterator<Item = (&ForeignKeyContract, &ForeignKeyMetadata)> {
+        self.contract.foreign_keys.iter().zip(&self.metadata.foreign_keys)
+    }
+}

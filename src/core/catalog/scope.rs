@@ -1,0 +1,222 @@
+//! Which tables and columns a datasource takes in, and which of these hold personal data: globs on
+//! `schema.table` and `schema.table.column`, case ignored, exclusion first.
+
+use crate::catalog::identifier::TableName;
+use crate::catalog::options::{Options, OptionsError};
+use glob::{MatchOptions, Pattern};
+
+pub struct Scope {
+    /// `None` takes in every table.
+    include: Option<Globs>,
+    exclude: Globs,
+    exclude_columns: Globs,
+    personal: Globs,
+    impersonal: Globs,
+}
+
+/// An option's glob that no table or column matches.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unmatched {
+    pub option: &'static str,
+    pub glob: String,
+}
+
+impl Scope {
+    pub fn new(options: &Options) -> Result<Self, OptionsError> {
+        Ok(Self {
+            include: if options.include.is_empty() { None } else { Some(Globs::new("include", &options.include)?) },
+            exclude: Globs::new("exclude", &options.exclude)?,
+            exclude_columns: Globs::new("exclude_columns", &options.exclude_columns)?,
+            personal: Globs::new("pii", &globs_of(options, true))?,
+            impersonal: Globs::new("pii", &globs_of(options, false))?,
+        })
+    }
+
+    /// Whether the table belongs to the datasource.
+    pub fn takes_in(&self, table: &TableName) -> bool {
+        self.include.as_ref().is_none_or(|include| include.matches(&plain(table))) && !self.excludes(table)
+    }
+
+    /// Whether the table is named by an exclusion, and so must not appear even as the far end of a
+    /// foreign key.
+    pub fn excludes(&self, table: &TableName) -> bool {
+        self.exclude.matches(&plain(table))
+    }
+
+    pub fn excludes_column(&self, table: &TableName, column: &str) -> bool {
+        self.exclude_columns.matches_column(table, column)
+    }
+
+    /// Whether the column holds personal data: `by_name`, unless an option says otherwise. Where two
+    /// globs disagree, the column named in full decides, else it is personal.
+    pub fn is_personal(&self, table: &TableName, column: &str, by_name: bool) -> bool {
+        let named = |globs: &Globs| globs.names_column(table, column);
+        if named(&self.personal) != named(&self.impersonal) {
+            return named(&self.personal);
+        }
+        self.personal.matches_column(table, column) || (by_name && !self.impersonal.matches_column(table, column))
+    }
+
+    /// The globs that match none of these tables (all that the schemas hold) or of these columns.
+    pub fn unmatched<'a>(
+        &self,
+        tables: &[TableName],
+        columns: impl Iterator<Item = (&'a TableName, &'a str)> + Clone,
+    ) -> Vec<Unmatched> {
+        let plain: Vec<String> = tables.iter().map(|table| lower(&plain(table))).collect();
+        let mut unmatched = Vec::new();
+        for globs in self.include.iter().chain([&self.exclude]) {
+            unmatched.extend(globs.unmatched(|pattern| plain.iter().any(|name| matches(pattern, name))));
+        }
+        for globs in [&self.exclude_columns, &self.personal, &self.impersonal] {
+            unmatched.extend(globs.unmatched(|pattern| {
+                columns.clone().any(|(table, column)| matches(pattern, &column_name(table, column)))
+            }));
+        }
+        unmatched
+    }
+}
+
+fn globs_of(options: &Options, personal: bool) -> Vec<String> {
+    options.pii.iter().filter(|(_, says)| **says == personal).map(|(glob, _)| glob.clone()).collect()
+}
+
+fn plain(table: &TableName) -> String {
+    format!("{}.{}", table.schema, table.name)
+}
+
+fn lower(name: &str) -> String {
+    name.to_lowercase()
+}
+
+fn column_name(table: &TableName, column: &str) -> String {
+    lower(&format!("{}.{column}", plain(table)))
+}
+
+fn matches(pattern: &Pattern, name: &str) -> bool {
+    let any =
+        MatchOptions { case_sensitive: true, require_literal_separator: false, require_literal_leading_dot: false };
+    pattern.matches_with(name, any)
+}
+
+/// Patterns on letters, not bytes. Both sides are put in lower case, since the library ignores case in
+/// ASCII alone.
+struct Globs {
+    option: &'static str,
+    globs: Vec<(String, Pattern)>,
+}
+
+impl Globs {
+    fn new(option: &'static str, globs: &[String]) -> Result<Self, OptionsError> {
+        let patterns = globs.iter().map(|glob| {
+            // Names have no directories: `**` says no more than `*`, which the library would refuse.
+            let mut single = lower(glob);
+            while single.contains("**") {
+                single = single.replace("**", "*");
+            }
+            match Pattern::new(&single) {
+                Ok(pattern) => Ok((glob.clone(), pattern)),
+                Err(error) => Err(OptionsError::BadGlob {
+                    key: option.to_owned(),
+                    glob: glob.clone(),
+                    reason: error.msg.to_owned(),
+                }),
+            }
+        });
+        Ok(Self { option, globs: patterns.collect::<Result<_, _>>()? })
+    }
+
+    fn matches(&self, name: &str) -> bool {
+        let name = lower(name);
+        self.globs.iter().any(|(_, pattern)| matches(pattern, &name))
+    }
+
+    fn matches_column(&self, table: &TableName, column: &str) -> bool {
+        !self.globs.is_empty() && self.matches(&format!("{}.{column}", plain(table)))
+    }
+
+    /// Whether one of them is the column's name to the letter.
+    fn names_column(&self, table: &TableName, column: &str) -> bool {
+        !self.globs.is_empty() && {
+            let name = column_name(table, column);
+            self.globs.iter().any(|(glob, _)| lower(glob) == name)
+        }
+    }
+
+    fn unmatched(&self, matched: impl Fn(&Pattern) -> bool) -> impl Iterator<Item = Unmatched> {
+        let unmatched = |(glob, pattern): &(String, Pattern)| {
+            (!matched(pattern)).then(|| Unmatched { option: self.option, glob: glob.clone() })
+        };
+        self.globs.iter().filter_map(unmatched).collect::<Vec<_>>().into_iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scope(include: &[&str], exclude: &[&str], exclude_columns: &[&str]) -> Scope {
+        let own = |globs: &[&str]| globs.iter().map(|glob| glob.to_string()).collect();
+        Scope::new(&Options {
+            include: own(include),
+            exclude: own(exclude),
+            exclude_columns: own(exclude_columns),
+            ..Options::default()
+        })
+        .unwrap()
+    }
+
+    #[test]
+    fn exclusion_wins_and_case_is_ignored() {
+        let scope = scope(&["shop.*"], &["SHOP.TMP_*"], &["*.*.password"]);
+        let table = |name| TableName::new("Shop", name);
+        assert!(scope.takes_in(&table("Orders")));
+        assert!(!scope.takes_in(&table("tmp_orders")));
+        assert!(!scope.takes_in(&TableName::new("other", "Orders")));
+        assert!(scope.excludes(&table("tmp_a")) && !scope.excludes(&TableName::new("other", "Orders")));
+        assert!(scope.excludes_column(&table("users"), "Password"));
+        assert!(!scope.excludes_column(&table("users"), "name"));
+    }
+
+    #[test]
+    fn letters_count_not_bytes() {
+        let table = |name| TableName::new("g", name);
+        assert!(scope(&[], &["g.état"], &[]).excludes(&table("ÉTAT")));
+        assert!(scope(&[], &[], &["*.*.GEHEIMü"]).excludes_column(&table("t"), "geheimÜ"));
+        assert!(scope(&["g.?"], &[], &[]).takes_in(&table("é")));
+        assert!(scope(&["g.[é]"], &[], &[]).takes_in(&table("é")));
+        assert!(scope(&["**.a**"], &[], &[]).takes_in(&table("ab/c")));
+    }
+
+    #[test]
+    fn options_decide_what_is_personal() {
+        let pii = [("s.t.*", false), ("s.t.nick", true), ("*.u.*", true), ("s.u.e_mail", false)];
+        let options = Options {
+            pii: pii.into_iter().map(|(glob, personal)| (glob.to_owned(), personal)).collect(),
+            ..Options::default()
+        };
+        let scope = Scope::new(&options).unwrap();
+        let personal = |table, column: &str| scope.is_personal(&TableName::new("s", table), column, column == "e_mail");
+        assert!(personal("v", "e_mail") && !personal("v", "amount"), "by the name");
+        assert!(!personal("t", "e_mail"), "an option says it is not");
+        assert!(personal("t", "Nick"), "named in full, against the glob");
+        assert!(personal("u", "amount"));
+        assert!(!personal("u", "e_mail"), "named in full, against the glob");
+    }
+
+    #[test]
+    fn globs_that_match_nothing_are_found() {
+        let scope = scope(&["shop.*", "shp.*"], &["*.tmp_*"], &["*.*.secret", "shop.orders.ID"]);
+        let orders = TableName::new("shop", "orders");
+        let unmatched = scope.unmatched(&[orders.clone()], [(&orders, "id"), (&orders, "n")].into_iter());
+        let found: Vec<_> = unmatched.iter().map(|one| (one.option, one.glob.as_str())).collect();
+        assert_eq!(found, [("include", "shp.*"), ("exclude", "*.tmp_*"), ("exclude_columns", "*.*.secret")]);
+    }
+
+    #[test]
+    fn without_globs_everything_is_in() {
+        let scope = scope(&[], &[], &[]);
+        assert!(scope.takes_in(&TableName::new("a/b", "c\\d")));
+        assert!(!scope.excludes_column(&TableName::new("a", "b"), "c"));
+    }
+}

@@ -1,0 +1,385 @@
+//! Chunks: the typed texts that a schema is cut into, each with a deterministic id.
+
+use crate::catalog::identifier::{TableName, quote_identifier};
+use crate::catalog::identifier_words::split_identifier;
+use crate::catalog::schema::{ColumnContract, ColumnMetadata, ForeignKeyContract, ForeignKeyMetadata, Schema, Table};
+use crate::chunk::text::{column_text, datasource_text, relationship_text, table_text};
+use crate::snapshot::fingerprint::sha256_hex;
+use serde_json::{Map, Value, json};
+use std::collections::HashSet;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ChunkType {
+    Datasource,
+    DatasourceExample,
+    Table,
+    Column,
+    Relationship,
+    Metric,
+    VerifiedQuery,
+    Term,
+}
+
+impl ChunkType {
+    pub const ALL: [ChunkType; 8] = [
+        ChunkType::Datasource,
+        ChunkType::DatasourceExample,
+        ChunkType::Table,
+        ChunkType::Column,
+        ChunkType::Relationship,
+        ChunkType::Metric,
+        ChunkType::VerifiedQuery,
+        ChunkType::Term,
+    ];
+    /// Those that are cut from curated content.
+    pub const CURATED: [ChunkType; 3] = [ChunkType::Metric, ChunkType::VerifiedQuery, ChunkType::Term];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            ChunkType::Datasource => "schema.datasource",
+            ChunkType::DatasourceExample => "schema.datasource_example",
+            ChunkType::Table => "schema.table",
+            ChunkType::Column => "schema.column",
+            ChunkType::Relationship => "schema.relationship",
+            ChunkType::Metric => "schema.metric",
+            ChunkType::VerifiedQuery => "curated.verified_query",
+            ChunkType::Term => "curated.term",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<ChunkType> {
+        Self::ALL.into_iter().find(|known| known.name() == name)
+    }
+}
+
+/// What a datasource says of itself when it is registered.
+#[derive(Debug, Clone, Default)]
+pub struct About {
+    pub name: String,
+    pub description: Option<String>,
+    pub domains: Vec<String>,
+    pub sample_questions: Vec<String>,
+    /// Whether texts may quote values (`sample_values`); metadata holds those that the snapshot holds.
+    pub quote_values: bool,
+}
+
+/// What a role must be able to read for an entry to exist for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reads {
+    /// Any table or column of the datasource.
+    Datasource,
+    /// The table as such, or each of these columns of it. A table's own entry names every column.
+    Columns(TableName, Vec<String>),
+    /// The key columns at both ends of a relationship.
+    Relationship(TableName, Vec<String>, TableName, Vec<String>),
+    /// All of these columns of all of these tables; of a table without any, some column.
+    Several(crate::sql::reads::Reads),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Chunk {
+    pub id: String,
+    pub chunk_type: ChunkType,
+    pub text: String,
+    pub metadata: Map<String, Value>,
+    pub reads: Reads,
+    /// What retrieval ranks by, beside the vector of the text.
+    pub document: Option<Document>,
+    /// SHA-256 of the piece of curated content that it is cut from.
+    pub curated_hash: Option<String>,
+}
+
+/// A chunk as retrieval's lexical search sees it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Document {
+    /// A column's place in its table, from 1 on; 0 for everything else.
+    pub place: i16,
+    /// Names in words, comments, synonyms.
+    pub words: String,
+    /// Known values of a column.
+    pub values: Vec<String>,
+}
+
+impl Document {
+    fn of(place: usize, words: &[&str]) -> Option<Self> {
+        let words: Vec<&str> = words.iter().map(|text| text.trim()).filter(|text| !text.is_empty()).collect();
+        Some(Self { place: i16::try_from(place).ok()?, words: words.join(". "), values: Vec::new() })
+    }
+}
+
+/// All chunks of a snapshot, in a fixed order.
+pub fn chunks(about: &About, schema_version: &str, schema: &Schema) -> Vec<Chunk> {
+    let cutter = Cutter { datasource: &about.name, schema_version, quote_values: about.quote_values };
+    let mut chunks = vec![cutter.datasource(about)];
+    let mut asked = HashSet::new();
+    for question in about.sample_questions.iter().map(|question| question.trim()) {
+        if !question.is_empty() && asked.insert(question) {
+            chunks.push(cutter.example(question));
+        }
+    }
+    for table in &schema.tables {
+        chunks.push(cutter.table(table));
+        let columns = (1..).zip(table.columns());
+        chunks.extend(columns.map(|(place, (column, metadata))| cutter.column(table, place, column, metadata)));
+        chunks.extend(table.foreign_keys().map(|(key, metadata)| cutter.relationship(table, key, metadata)));
+    }
+    chunks
+}
+
+/// Cuts the chunks of one build.
+pub struct Cutter<'a> {
+    pub datasource: &'a str,
+    pub schema_version: &'a str,
+    /// Whether texts may quote values.
+    pub quote_values: bool,
+}
+
+impl Cutter<'_> {
+    /// `type:datasource:schema_version[:place]`. Names are quoted as SQL quotes them, so that no two
+    /// different ones run together.
+    pub fn chunk(
+        &self,
+        chunk_type: ChunkType,
+        place: Option<&str>,
+        text: String,
+        fields: Value,
+        reads: Reads,
+    ) -> Chunk {
+        let mut id = format!("{}:{}:{}", chunk_type.name(), quote_identifier(self.datasource), self.schema_version);
+        if let Some(place) = place {
+            id.push(':');
+            id.push_str(place);
+        }
+        let mut metadata = Map::new();
+        metadata.insert("id".into(), id.clone().into());
+        metadata.insert("type".into(), chunk_type.name().into());
+        metadata.insert("datasource".into(), self.datasource.into());
+        metadata.insert("schema_version".into(), self.schema_version.into());
+        if let Value::Object(fields) = fields {
+            metadata.extend(fields.into_iter().filter(|(_, value)| !is_empty(value)));
+        }
+        Chunk { id, chunk_type, text, metadata, reads, document: None, curated_hash: None }
+    }
+
+    fn datasource(&self, about: &About) -> Chunk {
+        let fields = json!({ "description": about.description, "domains": about.domains });
+        let mut chunk = self.chunk(ChunkType::Datasource, None, datasource_text(about), fields, Reads::Datasource);
+        let domains = about.domains.join(". ");
+        let words = [&split_identifier(&about.name), about.description.as_deref().unwrap_or(""), &domains];
+        chunk.document = Document::of(0, &words);
+        chunk
+    }
+
+    fn example(&self, question: &str) -> Chunk {
+        let hash = &sha256_hex(question)[..12];
+        let text = question.to_owned();
+        let mut chunk = self.chunk(ChunkType::DatasourceExample, Some(hash), text, Value::Null, Reads::Datasource);
+        chunk.document = Document::of(0, &[question]);
+        chunk
+    }
+
+    fn table(&self, table: &Table) -> Chunk {
+        let key = table.name.to_string();
+        let columns: Vec<&str> = table.contract.columns.iter().map(|column| column.name.as_str()).collect();
+        // The foreign keys of the contract's metadata are put in when a search returns the entry,
+        // from the relationships that the caller may see.
+        let fields = json!({
+            "table": key,
+            "description": table.metadata.description,
+            "primary_key": table.contract.primary_key,
+            "columns": columns,
+            "row_count": table.metadata.row_count,
+        });
+        let names = table.contract.columns.iter().map(|column| column.name.clone()).collect();
+        let reads = Reads::Columns(table.name.clone(), names);
+        let mut chunk = self.chunk(ChunkType::Table, Some(&key), table_text(table), fields, reads);
+        let description = table.metadata.description.as_deref().unwrap_or("");
+        chunk.document = Document::of(0, &[&split_identifier(&table.name.name), description]);
+        chunk
+    }
+
+    fn column(&self, table: &Table, number: usize, column: &ColumnContract, metadata: &ColumnMetadata) -> Chunk {
+        let key = table.name.to_string();
+        let mut fields = json!({
+            "table": key,
+            "column": column.name,
+            "dtype": column.data_type,
+            "pii": metadata.pii.then_some(true),
+            "description": metadata.description,
+        });
+        for (name, value) in &metadata.statistics {
+            fields[name] = value.clone();
+        }
+        let place = format!("{key}.{}", quote_identifier(&column.name));
+        let reads = Reads::Columns(table.name.clone(), vec![column.name.clone()]);
+        let text = column_text(table, column, metadata, self.quote_values);
+        let mut chunk = self.chunk(ChunkType::Column, Some(&place), text, fields, reads);
+        let synonyms = metadata.synonyms.join(". ");
+        let words = [&split_identifier(&column.name), metadata.description.as_deref().unwrap_or(""), &synonyms];
+        chunk.document =
+            Document::of(number, &words).map(|document| Document { values: known_values(metadata), ..document });
+        chunk
+    }
+
+    fn relationship(&self, table: &Table, key: &ForeignKeyContract, metadata: &ForeignKeyMetadata) -> Chunk {
+        let (from, to) = (table.name.to_string(), key.referred().to_string());
+        let fields = json!({
+            "from_table": from,
+            "to_table": to,
+            "from_columns": key.columns,
+            "to_columns": key.referred_columns,
+            "cardinality": metadata.cardinality,
+            "constraint": key.name,
+        });
+        let place = format!("{from}.{}", quote_identifier(&key.name));
+        let reads =
+            Reads::Relationship(table.name.clone(), key.columns.clone(), key.referred(), key.referred_columns.clone());
+        self.chunk(ChunkType::Relationship, Some(&place), relationship_text(table, key, metadata), fields, reads)
+    }
+}
+
+fn known_values(metadata: &ColumnMetadata) -> Vec<String> {
+    let values = metadata.statistics.get("values").and_then(Value::as_array);
+    values.into_iter().flatten().filter_map(|value| value.as_str().map(str::to_owned)).collect()
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::assemble::tests::schema;
+
+    fn about() -> About {
+        About {
+            name: "shop".into(),
+            description: Some("What is sold".into()),
+            domains: vec!["retail".into()],
+            sample_questions: vec!["Who buys?".into(), " ".into(), "Who buys? ".into(), "How much?".into()],
+            quote_values: false,
+        }
+    }
+
+    #[test]
+    fn cuts_every_type() {
+        let chunks = chunks(&about(), "v1", &schema());
+        let count = |wanted| chunks.iter().filter(|chunk| chunk.chunk_type == wanted).count();
+        assert_eq!(count(ChunkType::Datasource), 1);
+        assert_eq!(count(ChunkType::DatasourceExample), 2, "blank and repeated questions are skipped");
+        assert_eq!(count(ChunkType::Table), 2);
+        assert_eq!(count(ChunkType::Column), 5);
+        assert_eq!(count(ChunkType::Relationship), 2);
+    }
+
+    #[test]
+    fn ids_are_unique_and_name_the_version() {
+        let mut schema = schema();
+        let mut twin = schema.tables[1].contract.foreign_keys[1].clone();
+        twin.name = "orders_customer_2".into();
+        schema.tables[1].contract.foreign_keys.push(twin);
+        let metadata = schema.tables[1].metadata.foreign_keys[1];
+        schema.tables[1].metadata.foreign_keys.push(metadata);
+        let chunks = chunks(&about(), "v1", &schema);
+        let ids: HashSet<&str> = chunks.iter().map(|chunk| chunk.id.as_str()).collect();
+        assert_eq!(ids.len(), chunks.len());
+        assert!(ids.contains("schema.column:shop:v1:shop.orders.\"customerId\""));
+        assert!(ids.contains("schema.relationship:shop:v1:shop.orders.orders_customer_2"));
+        assert!(ids.contains("schema.datasource:shop:v1"));
+        let hash = &sha256_hex("Who buys?")[..12];
+        assert!(ids.contains(format!("schema.datasource_example:shop:v1:{hash}").as_str()));
+    }
+
+    #[test]
+    fn metadata_leaves_out_what_is_empty() {
+        let chunks = chunks(&about(), "v1", &schema());
+        let of = |id: &str| &chunks.iter().find(|chunk| chunk.id == id).unwrap().metadata;
+        let customers = of("schema.table:shop:v1:shop.customers");
+        assert!(!customers.contains_key("row_count"));
+        assert_eq!(customers["columns"], json!(["id", "email"]));
+        assert!(!customers.contains_key("foreign_keys"), "they are the caller's, not the entry's");
+        let state = of("schema.column:shop:v1:shop.orders.state");
+        assert_eq!(state["values"], json!(["open", "closed"]));
+        assert!(!state.contains_key("description"));
+        let key = of("schema.relationship:shop:v1:shop.orders.orders_customer");
+        assert_eq!(key["cardinality"], "many_to_one");
+        assert_eq!(key["from_columns"], json!(["customerId"]));
+    }
+
+    #[test]
+    fn values_are_in_the_text_only_where_they_may_be() {
+        for chunk in chunks(&about(), "v1", &schema()) {
+            assert!(!chunk.text.contains("closed"), "{}", chunk.text);
+        }
+        let about = About { quote_values: true, ..about() };
+        let quoting: Vec<String> = chunks(&about, "v1", &schema())
+            .into_iter()
+            .map(|chunk| chunk.text)
+            .filter(|text| text.contains("closed"))
+            .collect();
+        assert_eq!(quoting, ["state of orders (shop.orders.state, shop.state). Values: open, closed."]);
+    }
+
+    #[test]
+    fn the_range_of_what_is_measured_is_in_the_text() {
+        let mut schema = schema();
+        for (place, data_type) in [(0, "integer"), (1, "integer"), (2, "numeric(10,2)")] {
+            schema.tables[1].contract.columns[place].data_type = data_type.into();
+            let statistics = &mut schema.tables[1].metadata.columns[place].statistics;
+            statistics.clear();
+            statistics.extend([("min".to_owned(), json!("1.5")), ("max".to_owned(), json!("9"))]);
+        }
+        let texts: Vec<String> = chunks(&about(), "v1", &schema).into_iter().map(|chunk| chunk.text).collect();
+        let ranged: Vec<&String> = texts.iter().filter(|text| text.contains("1.5")).collect();
+        assert_eq!(ranged, ["state of orders (shop.orders.state, numeric). From 1.5 to 9."], "keys are not measured");
+    }
+
+    #[test]
+    fn texts_read_like_sentences() {
+        let chunks = chunks(&about(), "v1", &schema());
+        let text = |id: &str| chunks.iter().find(|chunk| chunk.id == id).unwrap().text.as_str();
+        assert_eq!(text("schema.datasource:shop:v1"), "What is sold. (shop) Domains: retail.");
+        assert_eq!(
+            text("schema.table:shop:v1:shop.orders"),
+            "Table orders (shop.orders). What was bought. Each orders has id, customer id, state. Primary key: id."
+        );
+        assert_eq!(
+            text("schema.column:shop:v1:shop.orders.\"customerId\""),
+            "customer id of orders (shop.orders.\"customerId\", integer)."
+        );
+        assert_eq!(
+            text("schema.column:shop:v1:shop.customers.email"),
+            "email of customers (shop.customers.email, text). Where to write."
+        );
+        assert_eq!(
+            text("schema.relationship:shop:v1:shop.orders.orders_customer"),
+            "Each orders refers to one customers by customer id = customers id. One customers, many orders."
+        );
+    }
+
+    #[test]
+    fn documents_hold_words_and_values() {
+        let chunks = chunks(&about(), "v1", &schema());
+        let of = |id: &str| chunks.iter().find(|chunk| chunk.id == id).unwrap().document.clone();
+        let state = of("schema.column:shop:v1:shop.orders.state").unwrap();
+        assert_eq!((state.place, state.values), (3, vec!["open".to_owned(), "closed".to_owned()]));
+        assert_eq!(of("schema.column:shop:v1:shop.orders.\"customerId\"").unwrap().words, "customer id");
+        assert_eq!(of("schema.table:shop:v1:shop.orders").unwrap().words, "orders. What was bought");
+        assert_eq!(of("schema.relationship:shop:v1:shop.orders.far"), None);
+    }
+
+    #[test]
+    fn every_type_has_one_name() {
+        for chunk_type in ChunkType::ALL {
+            assert_eq!(ChunkType::from_name(chunk_type.name()), Some(chunk_type));
+        }
+        assert_eq!(ChunkType::from_name("schema"), None);
+    }
+}

@@ -1,0 +1,280 @@
+//! Where in a document something is: the datasource, the piece and the place in it that a line belongs to.
+
+use crate::catalog::identifier::shown;
+use serde_saphyr::granit_parser::{Event, Parser, Span};
+use std::fmt;
+
+/// Where the parser stopped, from 1.
+pub type Position = (u64, u64);
+
+/// `datasource "shop", verified query "top", params.n`: as much of it as there is.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    datasource: Option<String>,
+    piece: Option<Piece>,
+    /// Keys in the piece, outer ones first.
+    keys: Vec<String>,
+    /// What is named has ended: it is the last thing before the place.
+    after: bool,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct Piece {
+    kind: Kind,
+    number: usize,
+    /// Its id, name or term, where it has one.
+    name: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    VerifiedQuery,
+    Metric,
+    Term,
+}
+
+impl Kind {
+    fn of_list(key: &str) -> Option<Self> {
+        match key {
+            "verified_queries" => Some(Kind::VerifiedQuery),
+            "metrics" => Some(Kind::Metric),
+            "glossary" => Some(Kind::Term),
+            _ => None,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Kind::VerifiedQuery => "verified query",
+            Kind::Metric => "metric",
+            Kind::Term => "term",
+        }
+    }
+
+    /// The key that a piece is called by.
+    fn key(self) -> &'static str {
+        match self {
+            Kind::VerifiedQuery => "id",
+            Kind::Metric => "name",
+            Kind::Term => "term",
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(datasource) = &self.datasource else { return Ok(()) };
+        let after = |level: bool| if self.after && level { "after " } else { "" };
+        write!(f, "{}datasource \"{}\"", after(self.piece.is_none()), shown(datasource))?;
+        if let Some(Piece { kind, number, name }) = &self.piece {
+            match name {
+                Some(name) => write!(f, ", {}{} \"{}\"", after(true), kind.name(), shown(name))?,
+                None => write!(f, ", {}{} {number}", after(true), kind.name())?,
+            }
+        }
+        if !self.keys.is_empty() {
+            let keys: Vec<_> = self.keys.iter().map(|key| shown(key)).collect();
+            write!(f, ", {}", keys.join("."))?;
+        }
+        Ok(())
+    }
+}
+
+/// A mapping or a list that is open while a document is read.
+enum Open {
+    /// With the key that was read last.
+    Mapping { key: String, part: Part },
+    /// With how many elements have begun.
+    List(usize),
+}
+
+/// What a mapping has read of an entry.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Nothing,
+    Key,
+    All,
+}
+
+/// The deepest that is looked at: no place is deeper.
+const DEPTH: usize = 64;
+/// How deep a piece's own keys are, and how many of them a place has at most: `params.n.default`.
+const PIECE: usize = 5;
+const KEYS: usize = 3;
+
+/// The place of a position; the document is read up to there, and to the end of the piece for its name.
+pub fn find(text: &str, position: Position) -> Place {
+    let mut walk = Walk::default();
+    let mut place: Option<Place> = None;
+    for event in Parser::new_from_str(text) {
+        let Ok((event, span)) = event else { break };
+        if place.is_none() && begins_after(&span, position) {
+            place = Some(walk.place());
+        }
+        if let Some(place) = &mut place
+            && walk.fill(place)
+        {
+            break;
+        }
+        if walk.step(event).is_none() {
+            break;
+        }
+    }
+    let mut place = place.unwrap_or_else(|| walk.place());
+    walk.fill(&mut place);
+    place
+}
+
+fn begins_after(span: &Span, (line, column): Position) -> bool {
+    let begin = (span.start.line() as u64, span.start.col() as u64 + 1);
+    begin > (line, column)
+}
+
+/// What is open, outer ones first, and the name of the piece that is.
+#[derive(Default)]
+struct Walk {
+    open: Vec<Open>,
+    name: Option<String>,
+    /// Something ended, and nothing has begun since.
+    ended: bool,
+}
+
+impl Walk {
+    /// `None` where there is no need to go on.
+    fn step(&mut self, event: Event) -> Option<()> {
+        self.ended = matches!(event, Event::MappingEnd | Event::SequenceEnd);
+        match event {
+            Event::Scalar(text, ..) => self.node(Some(&text), None),
+            Event::Alias(_) => self.node(None, None),
+            Event::MappingStart(..) => self.node(None, Some(Open::Mapping { key: String::new(), part: Part::Nothing })),
+            Event::SequenceStart(..) => self.node(None, Some(Open::List(0))),
+            Event::MappingEnd | Event::SequenceEnd => {
+                self.open.pop();
+            }
+            Event::DocumentEnd => return None,
+            _ => {}
+        }
+        (self.open.len() <= DEPTH).then_some(())
+    }
+
+    /// A node begins: a text, an alias, or what opens.
+    fn node(&mut self, text: Option<&str>, opens: Option<Open>) {
+        let depth = self.open.len();
+        match self.open.last_mut() {
+            Some(Open::Mapping { key, part: part @ (Part::Nothing | Part::All) }) => {
+                *key = text.unwrap_or_default().to_owned();
+                *part = Part::Key;
+            }
+            Some(Open::Mapping { part, .. }) => {
+                *part = Part::All;
+                if depth == PIECE && self.name.is_none() && self.is_name() {
+                    self.name = text.filter(|text| !text.is_empty()).map(str::to_owned);
+                }
+            }
+            Some(Open::List(elements)) => {
+                *elements += 1;
+                if depth == PIECE - 1 {
+                    self.name = None;
+                }
+            }
+            None => {}
+        }
+        self.open.extend(opens);
+    }
+
+    fn key(&self, depth: usize) -> Option<&str> {
+        match self.open.get(depth)? {
+            Open::Mapping { key, part } if *part != Part::Nothing => Some(key),
+            _ => None,
+        }
+    }
+
+    fn is_name(&self) -> bool {
+        self.piece().is_some_and(|(kind, _)| self.key(PIECE - 1) == Some(kind.key()))
+    }
+
+    /// The kind and the number of the piece that is open.
+    fn piece(&self) -> Option<(Kind, usize)> {
+        let kind = Kind::of_list(self.key(2)?)?;
+        match self.open.get(3)? {
+            Open::List(number @ 1..) => Some((kind, *number)),
+            _ => None,
+        }
+    }
+
+    fn place(&self) -> Place {
+        if self.key(0) != Some("datasources") {
+            return Place::default();
+        }
+        let piece = self.piece().map(|(kind, number)| Piece { kind, number, name: None });
+        // A key whose value has not begun, or has ended, is not where the place is.
+        let inner = self.open.len() - usize::from(self.ended);
+        let keys = self.open[..inner].iter().skip(PIECE - 1).filter_map(|open| match open {
+            Open::Mapping { key, part: Part::All } => Some(key.clone()),
+            _ => None,
+        });
+        let keys = if piece.is_some() { keys.take(KEYS).collect() } else { Vec::new() };
+        let after = self.ended && (self.open.len() == 2 || self.open.len() == PIECE - 1);
+        Place { datasource: self.key(1).map(str::to_owned), keys, piece, after }
+    }
+
+    /// Gives the piece of a place its name; whether there is no more to know.
+    fn fill(&self, place: &mut Place) -> bool {
+        let Some(piece) = &mut place.piece else { return true };
+        if self.piece() != Some((piece.kind, piece.number)) {
+            return true;
+        }
+        piece.name.clone_from(&self.name);
+        piece.name.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "
+datasources:
+  'my shop':
+    verified_queries:
+    - id: top
+      params:
+        n: {type: int, choices: [1, 2]}
+      sql: SELECT 1
+    - questions: [a,
+        b]
+      id: late
+    - {}
+    glossary: [{definition: a}, {term: b}]
+  other: {metrics: [{name: m}, x]}
+";
+
+    #[test]
+    fn lines_have_places() {
+        for (position, place) in [
+            ((1, 1), ""),
+            ((2, 1), ""),
+            ((3, 3), "datasource \"my shop\""),
+            ((5, 9), "datasource \"my shop\", verified query \"top\""),
+            ((7, 17), "datasource \"my shop\", verified query \"top\", params.n"),
+            ((7, 13), "datasource \"my shop\", verified query \"top\", params.n"),
+            ((7, 19), "datasource \"my shop\", verified query \"top\", params.n.type"),
+            ((7, 35), "datasource \"my shop\", verified query \"top\", params.n.choices"),
+            ((9, 19), "datasource \"my shop\", verified query \"late\", questions"),
+            ((12, 7), "datasource \"my shop\", verified query 3"),
+            ((13, 17), "datasource \"my shop\", term 1"),
+            ((13, 35), "datasource \"my shop\", term \"b\""),
+            ((14, 32), "datasource \"other\", metric 2"),
+        ] {
+            let found = find(TEXT, position).to_string();
+            assert_eq!(found, place, "{position:?}");
+        }
+        assert_eq!(
+            find("datasources: {a: {metrics: [{name: m}, {name: \"\\q", (1, 50)).to_string(),
+            "datasource \"a\", after metric \"m\""
+        );
+        assert_eq!(find("datasources: {a: {metrics: []}, \"\\q", (1, 50)).to_string(), "after datasource \"a\"");
+        assert_eq!(find("a: {b: {metrics: [{name: m}]}}", (1, 27)), Place::default());
+        find(&"[".repeat(100_000), (1, 90_000));
+    }
+}

@@ -1,0 +1,84 @@
+//! Which of a param's choices a question has.
+
+use crate::curated::fill_params::question::{Question, words};
+use crate::curated::param::{Param, plain};
+use serde_json::Value;
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// A choice of more words is found in quotes alone.
+const CHOICE_WORDS: usize = 100;
+
+/// Choices by their words, one after the other.
+#[derive(Default)]
+struct Choices {
+    next: HashMap<String, Choices>,
+    /// The choice that ends here.
+    choice: Option<usize>,
+}
+
+/// A choice that the question has, and where. The longest first: "United States" before "States".
+pub(crate) fn choice<'a>(param: &'a Param, question: &Question, used: &[bool]) -> Option<(Range<usize>, &'a Value)> {
+    if param.choices.is_empty() {
+        return None;
+    }
+    let (mut choices, mut whole) = (Choices::default(), HashMap::new());
+    for (order, choice) in param.choices.iter().enumerate() {
+        let words: Vec<String> = words(&plain(choice)).map(|word| word.text).collect();
+        whole.entry(words.join(" ")).or_insert((words.len(), order));
+        if (1..=CHOICE_WORDS).contains(&words.len()) {
+            let end = words.into_iter().fold(&mut choices, |choices, word| choices.next.entry(word).or_default());
+            end.choice.get_or_insert(order);
+        }
+    }
+    let mut best = None;
+    let mut found = |length: usize, order: usize, words: Range<usize>| {
+        let rank = (Reverse(length), order);
+        if best.as_ref().is_none_or(|(best, _)| rank < *best) {
+            best = Some((rank, words));
+        }
+    };
+    for (at, word) in question.words.iter().enumerate().filter(|(at, _)| !used[*at]) {
+        if let Some((length, order)) = whole.get(&word.text).filter(|(length, _)| word.quoted && *length > 0) {
+            found(*length, *order, at..at + 1);
+        }
+        let mut here = &choices;
+        for (end, word) in question.words.iter().enumerate().skip(at).take_while(|(end, _)| !used[*end]) {
+            let Some(next) = here.next.get(&word.text) else { break };
+            here = next;
+            if let Some(order) = here.choice {
+                found(end + 1 - at, order, at..end + 1);
+            }
+        }
+    }
+    best.map(|((_, order), words)| (words, &param.choices[order]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::curated::param::ParamType;
+
+    #[test]
+    fn the_longest_choice_is_taken() {
+        let long = "x ".repeat(200).trim().to_owned();
+        let mut param = Param::new(ParamType::String);
+        param.choices = ["States", "a b", "United States", "b c", "c", &long].map(Value::from).into();
+        let taken = |text: &str| {
+            let question = Question::of(text);
+            choice(&param, &question, &vec![false; question.words.len()]).map(|(words, choice)| (words, plain(choice)))
+        };
+        for (question, words, choice) in [
+            ("states of the united states", 3..5, "United States"),
+            ("a b c", 0..2, "a b"),
+            ("c, b c", 1..3, "b c"),
+            ("is it 'a b'", 2..3, "a b"),
+            (&format!("'{long}'"), 0..1, &long),
+        ] {
+            assert_eq!(taken(question), Some((words, choice.to_owned())), "{question}");
+        }
+        assert_eq!(taken("united, a, b'c'"), None);
+        assert_eq!(choice(&param, &Question::of("the states"), &[false, true]), None);
+    }
+}

@@ -1,0 +1,128 @@
+//! A param of a verified query as it is looked for in a question.
+
+use crate::curated::fill_params::question::Word;
+use crate::curated::param::{Param, ParamType, is_date};
+use serde_json::{Value, json};
+use std::collections::{HashMap, HashSet};
+
+/// What is looked for in which way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Year,
+    /// That is no year.
+    Number,
+    Date,
+    Text,
+    /// A date or text that has been looked for among its choices.
+    Chosen,
+}
+
+impl Kind {
+    fn of(name: &str, param: &Param) -> Self {
+        match param.param_type {
+            ParamType::Int if is_year(name, param) => Kind::Year,
+            ParamType::Int | ParamType::Float => Kind::Number,
+            _ if !param.choices.is_empty() => Kind::Chosen,
+            ParamType::Date => Kind::Date,
+            ParamType::String => Kind::Text,
+        }
+    }
+}
+
+/// A param that is looked for.
+pub(crate) struct Wanted<'a> {
+    pub name: &'a str,
+    pub param: &'a Param,
+    pub kind: Kind,
+    /// The choices that are numbers, so that one is found at once.
+    numbers: HashSet<u64>,
+    /// The words that phrasings have before and after it, each with the first phrasing that does.
+    pub before: HashMap<String, usize>,
+    pub after: HashMap<String, usize>,
+    pub found: Option<Value>,
+}
+
+impl<'a> Wanted<'a> {
+    pub fn of((name, param): (&'a String, &'a Param)) -> Self {
+        let numbers = param.choices.iter().filter_map(bits).collect();
+        Self {
+            name,
+            param,
+            kind: Kind::of(name, param),
+            numbers,
+            before: HashMap::new(),
+            after: HashMap::new(),
+            found: None,
+        }
+    }
+
+    /// What the word says, where it may stand for the param.
+    pub fn value(&self, word: &Word) -> Option<Value> {
+        let value = match self.param.param_type {
+            ParamType::Int => json!(word.number()?.parse::<i64>().ok()?),
+            ParamType::Float => {
+                let text = word.number()?;
+                text.parse::<i64>()
+                    .map_or_else(|_| text.parse::<f64>().map(|number| json!(number)), |whole| Ok(json!(whole)))
+                    .ok()?
+            }
+            ParamType::Date => json!(is_date(word.raw).then_some(word.raw)?),
+            ParamType::String => json!(word.quoted.then_some(word.raw)?),
+        };
+        if self.kind == Kind::Year && !word.has_four_digits() {
+            return None;
+        }
+        // The check would go through all choices, and write them down where it is none of them.
+        let may_be = self.numbers.is_empty() || bits(&value).is_some_and(|bits| self.numbers.contains(&bits));
+        (may_be && self.param.check(&value).is_ok()).then_some(value)
+    }
+}
+
+/// A number to look up: 2 and 2.0 are one.
+fn bits(value: &Value) -> Option<u64> {
+    value.as_f64().map(|number| (number + 0.0).to_bits())
+}
+
+/// Whether a whole number is a year, by the param's name or its bounds.
+fn is_year(name: &str, param: &Param) -> bool {
+    let bound = |bound: &Option<Value>| bound.as_ref().and_then(Value::as_i64);
+    let named = crate::catalog::identifier_words::split_identifier(name)
+        .split(' ')
+        .any(|word| word == "year" || word == "years");
+    let bounded = bound(&param.min).is_some_and(|min| min >= 1000) && bound(&param.max).is_some_and(|max| max <= 9999);
+    named || bounded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::curated::fill_params::question::Question;
+
+    #[test]
+    fn a_word_is_checked() {
+        for (name, param, word, value) in [
+            ("n", json!({"type": "int", "max": 2000}), "1,500", json!(1500)),
+            ("n", json!({"type": "int", "max": 2000}), "2,500", json!(null)),
+            ("n", json!({"type": "int", "choices": [500, 1500]}), "1,500", json!(1500)),
+            ("n", json!({"type": "int", "choices": [500, 1500]}), "1,600", json!(null)),
+            ("n", json!({"type": "int"}), "1.0", json!(null)),
+            ("x", json!({"type": "float", "choices": [0, 2.0]}), "2", json!(2)),
+            ("x", json!({"type": "float", "choices": [0, 2.5]}), "-0.0", json!(-0.0)),
+            ("x", json!({"type": "float"}), "9".repeat(400).as_str(), json!(null)),
+            ("sales_year", json!({"type": "int"}), "2011", json!(2011)),
+            ("sales_year", json!({"type": "int"}), "2,011", json!(null)),
+            ("yearly", json!({"type": "int"}), "2,011", json!(2011)),
+            ("day", json!({"type": "date"}), "2011-02-29", json!(null)),
+            ("who", json!({"type": "string"}), "'Ann'", json!("Ann")),
+            ("who", json!({"type": "string"}), "Ann", json!(null)),
+        ] {
+            let param: Param = serde_json::from_value(param).unwrap_or_else(|error| panic!("{name}: {error}"));
+            let name = name.to_owned();
+            assert_eq!(
+                Wanted::of((&name, &param)).value(&Question::of(word).words[0]).unwrap_or_default(),
+                value,
+                "{name} {word}"
+            );
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! What a change of the schema breaks in curated content.
+
+use crate::catalog::identifier::TableName;
+use crate::curated::content::{Item, Metric, VerifiedQuery};
+use crate::curated::validate;
+use crate::snapshot::diff::Diff;
+use crate::sql::parse;
+use crate::sql::reads;
+use crate::sql::reads::{Names, Reads, column_key};
+use std::collections::BTreeSet;
+
+/// A piece of content and what it reads.
+pub struct Reader<'a> {
+    pub item: Item,
+    pub reads: &'a Reads,
+    /// Its SQL, to resolve it anew; a metric's is an expression over its table.
+    pub sql: Sql<'a>,
+}
+
+pub enum Sql<'a> {
+    Query(&'a VerifiedQuery),
+    Metric(&'a Metric),
+}
+
+/// Why the change from the one schema to the other breaks a piece: `reads dropped table s.t`, `reads dropped column
+/// s.t.c`, `reads retyped column s.t.c`; `may read …` where a name has become ambiguous, or finds another table.
+pub fn reasons(reader: &Reader, diff: &Diff, now: &Names) -> Vec<String> {
+    let mut reasons = BTreeSet::new();
+    for table in diff.tables_dropped.iter().filter(|table| reader.reads.tables.contains_key(table)) {
+        reasons.insert(format!("reads dropped table {table}"));
+    }
+    let reads = |table: &TableName, column: &str| {
+        reader.reads.tables.get(table).is_some_and(|columns| columns.contains(column))
+    };
+    for (table, column) in diff.columns_dropped.iter().filter(|(table, column)| reads(table, &column.name)) {
+        reasons.insert(format!("reads dropped column {}", column_key(table, &column.name)));
+    }
+    for change in diff.columns_changed.iter().filter(|change| change.old.data_type != change.new.data_type) {
+        if reads(&change.table, &change.new.name) {
+            reasons.insert(format!("reads retyped column {}", column_key(&change.table, &change.new.name)));
+        }
+    }
+    if let Some(found) = resolve(reader, now) {
+        reasons.extend(found.ambiguous.columns().into_iter().map(|column| format!("may read {column}")));
+        // An unqualified name that another schema of the path has now, too.
+        let others = found.reads.tables.keys().filter(|table| !reader.reads.tables.contains_key(table));
+        reasons.extend(others.map(|table| format!("may read {table}")));
+        // A name of an outer query that an inner table has now, too.
+        if let Some(new) = reads::captured(reader.reads, &found.named) {
+            let known = |column: &TableName| reader.reads.tables.contains_key(column);
+            let new = Reads {
+                tables: new.tables.into_iter().filter(|(table, _)| known(table)).collect(),
+                ..Reads::default()
+            };
+            reasons.extend(new.columns().into_iter().map(|column| format!("may read {column}")));
+        }
+    }
+    reasons.into_iter().collect()
+}
+
+fn resolve(reader: &Reader, now: &Names) -> Option<reads::Found> {
+    match &reader.sql {
+        Sql::Query(query) => {
+            let statement = parse::parse(&query.sql).ok()?;
+            Some(reads::resolve(&query.sql, &statement, now))
+        }
+        Sql::Metric(metric) => {
+            let table = validate::table(&metric.table, now).ok()?;
+            reads::resolve_expression(&metric.expression, table, now).ok().map(|(_, found)| found)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::assemble::tests::schema;
+    use crate::catalog::schema::Schema;
+    use crate::snapshot::diff::diff;
+    use serde_json::json;
+
+    fn told(sql: &str, change: impl FnOnce(&mut Schema)) -> Vec<String> {
+        let (before, path) = (schema(), ["other".to_owned(), "shop".to_owned()]);
+        let query: VerifiedQuery = serde_json::from_value(json!({"id": "q", "questions": ["?"], "sql": sql})).unwrap();
+        let statement = parse::parse(sql).unwrap();
+        let found = reads::resolve(sql, &statement, &Names::new(&path, &before));
+        assert_eq!(found.problems, [""; 0]);
+        let mut now = before.clone();
+        change(&mut now);
+        let reader = Reader { item: Item::VerifiedQuery("q".into()), reads: &found.reads, sql: Sql::Query(&query) };
+        reasons(&reader, &diff(&before, &now), &Names::new(&path, &now))
+    }
+
+    #[test]
+    fn reasons_are_named() {
+        let sql = "SELECT email, state FROM customers c JOIN orders o ON o.\"customerId\" = c.id";
+        assert_eq!(told(sql, |_| {}), [""; 0]);
+        assert_eq!(told(sql, |now| drop(now.tables.remove(0))), ["reads dropped table shop.customers"]);
+        let drop_column = |now: &mut Schema| {
+            now.tables[0].contract.columns.remove(1);
+            now.tables[0].metadata.columns.remove(1);
+        };
+        assert_eq!(told(sql, drop_column), ["reads dropped column shop.customers.email"]);
+        assert_eq!(told("SELECT count(*) FROM customers", drop_column), [""; 0]);
+        let retype = |now: &mut Schema| now.tables[1].contract.columns[2].data_type = "text".into();
+        assert_eq!(told(sql, retype), ["reads retyped column shop.orders.state"]);
+        let add = |now: &mut Schema| {
+            let column = now.tables[0].contract.columns[1].clone();
+            let metadata = now.tables[0].metadata.columns[1].clone();
+            now.tables[1].contract.columns.push(column);
+            now.tables[1].metadata.columns.push(metadata);
+        };
+        assert_eq!(told(sql, add), ["may read shop.customers.email", "may read shop.orders.email"]);
+        let shadow = |now: &mut Schema| {
+            let mut table = now.tables[0].clone();
+            table.name.schema = "other".into();
+            now.tables.push(table);
+        };
+        assert_eq!(told(sql, shadow), ["may read other.customers"]);
+        let inner = "SELECT email FROM customers WHERE EXISTS (SELECT 1 FROM orders WHERE email = 'x')";
+        assert_eq!(told(inner, add), ["may read shop.orders.email"]);
+        assert_eq!(told("SELECT * FROM orders", add), [""; 0], "a star reads what there is");
+    }
+}

@@ -1,0 +1,487 @@
+//! Whether curated content is right, judged against a schema: everything but what only the server knows.
+
+use crate::catalog::identifier::{TableName, cut, find_table_or_bare, shown};
+use crate::curated::content::{Content, Item, Metric, Term, VerifiedQuery};
+use crate::curated::limits::{Found, LONGEST_NAME, LONGEST_TABLE, LONGEST_TEXT, MOST_PARAMS, MOST_TEXTS};
+use crate::curated::param::{Param, ParamType};
+use crate::similar_names::near_names;
+use crate::sql::parse;
+use crate::sql::placeholder;
+use crate::sql::reads;
+use crate::sql::reads::{Names, Reads, perhaps};
+use std::collections::{BTreeSet, HashSet};
+use std::fmt;
+
+/// Something that is wrong: `verified query "top": sql, line 3: column "x" does not exist`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    pub item: Item,
+    /// Where in it: `sql`, `params.n`.
+    pub place: String,
+    pub message: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.item, self.told())
+    }
+}
+
+impl Problem {
+    /// Of the SQL of a query, or the expression of a metric.
+    pub fn of_sql(item: Item, message: String) -> Self {
+        let place = if matches!(item, Item::Metric(_)) { "expression" } else { "sql" };
+        Self { item, place: place.to_owned(), message }
+    }
+
+    /// Without the name of the item.
+    pub fn told(&self) -> String {
+        let between = if self.message.starts_with("line ") { ", " } else { ": " };
+        format!("{}{between}{}", self.place, self.message)
+    }
+}
+
+/// What a checked statement reads, and how the server is asked about it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Checked {
+    pub reads: Reads,
+    /// Those of its columns that names read: see [`reads::Found::named`].
+    pub named: Reads,
+    /// With the schema before every table and `$1`, `$2`, … for the params.
+    pub sql: String,
+    /// Their types, in that order.
+    pub types: Vec<SqlType>,
+}
+
+/// A param's type as the server is asked about it: what a literal of it would be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SqlType {
+    Int4,
+    Int8,
+    Numeric,
+    Date,
+    /// Whatever the text is compared with.
+    Unknown,
+}
+
+/// A verified query's id.
+pub fn is_id(id: &str) -> bool {
+    let mut bytes = id.bytes();
+    id.len() <= LONGEST_NAME
+        && bytes.next().is_some_and(|first| first.is_ascii_lowercase())
+        && bytes.all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
+}
+
+fn is_param_name(name: &str) -> bool {
+    let mut bytes = name.bytes();
+    name.len() <= 63
+        && bytes.next().is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
+        && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+/// What is wrong with the content beside its single items: names that are there twice.
+pub fn repeated(content: &Content) -> Vec<Problem> {
+    let items = content
+        .verified_queries
+        .iter()
+        .map(|query| (Item::VerifiedQuery(query.id.clone()), "id"))
+        .chain(content.metrics.iter().map(|metric| (Item::Metric(metric.name.clone()), "name")))
+        .chain(content.glossary.iter().map(|term| (Item::Term(term.term.clone()), "term")));
+    let mut known = HashSet::new();
+    let mut problems = Vec::new();
+    for (item, place) in items {
+        if !known.insert(item.clone()) {
+            problems.push(Problem { item, place: place.to_owned(), message: "it is there twice".to_owned() });
+        }
+    }
+    problems
+}
+
+pub fn verified_query(query: &VerifiedQuery, names: &Names) -> Result<Checked, Vec<Problem>> {
+    let mut found = Found::new(Item::VerifiedQuery(query.id.clone()));
+    if !is_id(&query.id) {
+        found.add("id", "it must be lower-case letters, digits and underscores, a letter first");
+    }
+    found.size(query);
+    if query.questions.is_empty() {
+        found.add("questions", "there must be at least one");
+    }
+    found.at_most("questions", query.questions.len(), MOST_TEXTS);
+    for (question, number) in query.questions.iter().zip(1..=MOST_TEXTS) {
+        found.text(&format!("questions, the {number}."), question);
+    }
+    found.description(query.description.as_deref());
+    found.at_most("params", query.params.len(), MOST_PARAMS);
+    for (name, param) in query.params.iter().take(MOST_PARAMS) {
+        let place = format!("params.{}", shown(name));
+        if !is_param_name(name) {
+            found.add(&place, "its name must be letters, digits and underscores");
+        }
+        found.param(&place, param);
+    }
+    let known: BTreeSet<String> = query.params.keys().cloned().collect();
+    let asked: BTreeSet<String> = query.questions.iter().flat_map(|question| placeholder::names(question)).collect();
+    for name in asked.difference(&known) {
+        found.add("questions", format!("{{{name}}} is not among the params"));
+    }
+    for name in known.difference(&asked) {
+        found.add("questions", format!("none has {{{}}}, which is among the params", shown(name)));
+    }
+    let checked = match parse::parse(&query.sql) {
+        Err(problem) => {
+            found.add("sql", problem);
+            Checked::default()
+        }
+        Ok(statement) => {
+            let used: BTreeSet<String> = statement.placeholders.iter().map(|place| place.name.clone()).collect();
+            for name in used.difference(&known) {
+                found.add("sql", format!(":{} is not among the params", shown(name)));
+            }
+            for name in known.difference(&used) {
+                found.add("sql", format!("it does not have :{}, which is among the params", shown(name)));
+            }
+            let texts = query.params.values().any(|param| param.param_type == ParamType::String);
+            if texts && placeholder::has_plain_backslash(&query.sql) {
+                found.add("sql", "a text with a backslash must be written as E'…' or $$…$$ beside a string param: in plain quotes its end depends on standard_conforming_strings");
+            }
+            let resolved = reads::resolve(&query.sql, &statement, names);
+            for problem in &resolved.problems {
+                found.add("sql", problem);
+            }
+            let number = |name: &str| query.params.keys().position(|known| known == name).map_or(0, |at| at + 1);
+            let sql = reads::qualify(&query.sql, &resolved, &statement, |name| format!("${}", number(name)));
+            Checked {
+                reads: resolved.reads,
+                named: resolved.named,
+                sql,
+                types: query.params.values().map(sql_type).collect(),
+            }
+        }
+    };
+    found.or(checked)
+}
+
+/// That the names of a query or a metric have come to mean something else than when it was written down.
+pub fn captured(item: &Item, before: &Reads, checked: &Checked) -> Option<Problem> {
+    let new = reads::captured(before, &checked.named)?;
+    let what = new.columns().join(", ");
+    let message = format!(
+        "its names mean other columns than when it was written down, {}; qualify them and write it down again",
+        cut(&what)
+    );
+    Some(Problem::of_sql(item.clone(), message))
+}
+
+fn sql_type(param: &Param) -> SqlType {
+    match param.param_type {
+        ParamType::Int if param.is_small() => SqlType::Int4,
+        ParamType::Int => SqlType::Int8,
+        ParamType::Float => SqlType::Numeric,
+        ParamType::Date => SqlType::Date,
+        ParamType::String => SqlType::Unknown,
+    }
+}
+
+/// Also gives the table that the metric is of.
+pub fn metric(metric: &Metric, names: &Names) -> Result<(TableName, Checked), Vec<Problem>> {
+    let mut found = Found::new(Item::Metric(metric.name.clone()));
+    found.name("name", &metric.name);
+    found.description(metric.description.as_deref());
+    let fits = found.within("expression", &metric.expression, LONGEST_TEXT);
+    let table = table(&metric.table, names);
+    let checked = match &table {
+        Err(problem) => {
+            found.add("table", problem);
+            Checked::default()
+        }
+        Ok(_) if !fits => Checked::default(),
+        Ok(table) => match reads::resolve_expression(&metric.expression, table, names) {
+            Err(problem) => {
+                found.add("expression", problem);
+                Checked::default()
+            }
+            Ok((sql, mut resolved)) => {
+                for problem in &resolved.problems {
+                    found.add("expression", problem);
+                }
+                let sql = placeholder::replace(&sql, &[], &resolved.unqualified, str::to_owned);
+                resolved.reads.note_bare(&metric.table, table);
+                Checked { reads: resolved.reads, named: resolved.named, sql, types: Vec::new() }
+            }
+        },
+    };
+    match table {
+        Ok(table) => found.or((table.clone(), checked)),
+        Err(_) => Err(found.problems),
+    }
+}
+
+/// Also gives the tables that the term is about, as what it reads.
+pub fn term(term: &Term, names: &Names) -> Result<Reads, Vec<Problem>> {
+    let mut found = Found::new(Item::Term(term.term.clone()));
+    found.said("term", &term.term);
+    found.text("definition", &term.definition);
+    found.at_most("synonyms", term.synonyms.len(), MOST_TEXTS);
+    for synonym in term.synonyms.iter().take(MOST_TEXTS) {
+        found.said("synonyms", synonym);
+    }
+    let mut reads = Reads::default();
+    found.at_most("tables", term.tables.len(), MOST_TEXTS);
+    for wanted in term.tables.iter().take(MOST_TEXTS) {
+        match table(wanted, names) {
+            Ok(table) => {
+                reads.add_table(table);
+                reads.note_bare(wanted, table);
+            }
+            Err(problem) => found.add("tables", problem),
+        }
+    }
+    found.or(reads)
+}
+
+/// A table by its relation key, or by a bare name that has a meaning already, or that the path or nothing else makes
+/// ambiguous.
+pub fn table<'a>(wanted: &str, names: &Names<'a>) -> Result<&'a TableName, String> {
+    if wanted.len() > LONGEST_TABLE {
+        return Err(format!("it is longer than {LONGEST_TABLE} bytes"));
+    }
+    if let Some([name]) = crate::catalog::identifier::parse_identifiers(wanted).as_deref()
+        && names.is_pinned(name)
+    {
+        return names.find(None, name).map(|table| &table.name);
+    }
+    let on_path = || match crate::catalog::identifier::parse_identifiers(wanted).as_deref() {
+        Some([name]) => names.find(None, name).ok().map(|table| &table.name),
+        _ => None,
+    };
+    find_table_or_bare(wanted, names.tables()).or_else(on_path).ok_or_else(|| {
+        // Like is compared with like: a bare name with bare names.
+        let bare = !wanted.contains('.');
+        let known: Vec<String> =
+            names.tables().map(|table| if bare { table.name.clone() } else { table.to_string() }).collect();
+        let near = near_names(wanted, known.iter().map(String::as_str));
+        format!("table \"{}\" does not exist{}", shown(wanted), perhaps(&near))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::assemble::tests::schema;
+    use serde_json::json;
+
+    fn problems(query: serde_json::Value) -> Vec<String> {
+        let query: VerifiedQuery = serde_json::from_value(query).unwrap();
+        let schema = schema();
+        let path = ["shop".to_owned()];
+        verified_query(&query, &Names::new(&path, &schema))
+            .err()
+            .unwrap_or_default()
+            .iter()
+            .map(Problem::to_string)
+            .collect()
+    }
+
+    #[test]
+    fn a_query_that_is_right() {
+        let query: VerifiedQuery = serde_json::from_value(json!({
+            "id": "orders_of", "questions": ["Orders of {who} since {day}", "Top {n} orders"],
+            "params": {"who": {"type": "string"}, "n": {"type": "int", "default": 5}, "day": {"type": "date"}},
+            "sql": "SELECT o.id FROM orders o JOIN customers c ON c.id = o.\"customerId\" WHERE email = :who AND now() > :day LIMIT :n"
+        }))
+        .unwrap();
+        let schema = schema();
+        let path = ["shop".to_owned()];
+        let checked = verified_query(&query, &Names::new(&path, &schema)).unwrap();
+        assert_eq!(checked.types, [SqlType::Date, SqlType::Int4, SqlType::Unknown]);
+        assert!(checked.sql.ends_with("FROM shop.orders o JOIN shop.customers c ON c.id = o.\"customerId\" WHERE email = $3 AND now() > $1 LIMIT $2"), "{}", checked.sql);
+        assert_eq!(
+            checked.reads.columns(),
+            ["shop.customers.email", "shop.customers.id", "shop.orders.\"customerId\"", "shop.orders.id"]
+        );
+    }
+
+    #[test]
+    fn every_problem_has_its_place() {
+        for (query, wanted) in [
+            (json!({"id": "Top", "questions": ["x"], "sql": "SELECT 1"}), "verified query \"Top\": id: it must be"),
+            (json!({"id": "a", "sql": "SELECT 1"}), "verified query \"a\": questions: there must be at least one"),
+            (
+                json!({"id": "a", "questions": ["x", " "], "sql": "SELECT 1"}),
+                "verified query \"a\": questions, the 2.: it must not be empty",
+            ),
+            (
+                json!({"id": "a", "questions": ["{n}"], "sql": "SELECT 1"}),
+                "verified query \"a\": questions: {n} is not among the params",
+            ),
+            (
+                json!({"id": "a", "questions": ["x"], "sql": "SELECT :n"}),
+                "verified query \"a\": sql: :n is not among the params",
+            ),
+            (
+                json!({"id": "a", "questions": ["x"], "sql": "SELECT 1; SELECT 2"}),
+                "verified query \"a\": sql: there are 2 statements",
+            ),
+            (
+                json!({"id": "a", "questions": ["x"], "sql": "SELECT id\nFROM orders\nWHERE stat = 1"}),
+                "verified query \"a\": sql, line 3: column \"stat\" does not exist (near it: state)",
+            ),
+            (
+                json!({"id": "a", "questions": ["x"], "sql": "SELECT id FROM order_s"}),
+                "verified query \"a\": sql, line 1: table \"order_s\" does not exist (near it: orders)",
+            ),
+            (
+                json!({"id": "a", "questions": ["{n}"], "params": {"n": {"type": "string"}}, "sql": "SELECT '\\' || :n"}),
+                "verified query \"a\": sql: a text with a backslash",
+            ),
+            (
+                json!({"id": "a", "questions": ["{n}"], "params": {"n": {"type": "int"}}, "sql": "SELECT id FROM orders ORDER BY :n"}),
+                "verified query \"a\": sql, line 1: a param cannot say",
+            ),
+            (
+                json!({"id": "a", "questions": ["{n}"], "params": {"n": {"type": "int", "default": "x"}}, "sql": "SELECT :n"}),
+                "verified query \"a\": params.n: default must be a whole number",
+            ),
+        ] {
+            let found = problems(query);
+            assert!(found.iter().any(|problem| problem.starts_with(wanted)), "{wanted}: {found:?}");
+        }
+        let unused =
+            problems(json!({"id": "a", "questions": ["x"], "params": {"n": {"type": "int"}}, "sql": "SELECT 1"}));
+        assert_eq!(unused.len(), 2, "{unused:?}");
+    }
+
+    #[test]
+    fn metrics_and_terms() {
+        let schema = schema();
+        let path = ["shop".to_owned()];
+        let names = Names::new(&path, &schema);
+        let one = |expression: &str, table: &str| {
+            metric(
+                &Metric { name: "m".into(), description: None, expression: expression.into(), table: table.into() },
+                &names,
+            )
+        };
+        let (table, checked) = one("count(DISTINCT \"customerId\")", "orders").unwrap();
+        assert_eq!(
+            (table.to_string().as_str(), checked.sql.as_str()),
+            ("shop.orders", "SELECT count(DISTINCT \"customerId\")\nFROM shop.orders")
+        );
+        for (expression, table) in [
+            ("count(x)", "orders"),
+            ("1 FROM orders", "orders"),
+            ("count(*)", "gone"),
+            ("count(:x)", "orders"),
+            ("", "orders"),
+        ] {
+            assert!(one(expression, table).is_err(), "{expression} {table}");
+        }
+        assert!(
+            term(
+                &Term {
+                    term: "churn".into(),
+                    definition: "who left".into(),
+                    tables: vec!["shop.customers".into()],
+                    ..Default::default()
+                },
+                &names
+            )
+            .is_ok()
+        );
+        assert!(term(&Term { term: "churn".into(), definition: " ".into(), ..Default::default() }, &names).is_err());
+        let twice =
+            Content { metrics: vec![Metric { name: "m".into(), ..Default::default() }; 2], ..Default::default() };
+        assert_eq!(repeated(&twice)[0].to_string(), "metric \"m\": name: it is there twice");
+    }
+
+    /// What passes is read again from a document, which is tested there with pieces as large as these.
+    #[test]
+    fn pieces_have_limits() {
+        let schema = schema();
+        let path = ["shop".to_owned()];
+        let names = Names::new(&path, &schema);
+        let long = |length: usize| "x".repeat(length);
+        let query = |text: usize, questions: usize, choices: usize| {
+            let choices: Vec<String> = (0..choices).map(|n| format!("{n}")).chain([long(text)]).collect();
+            problems(json!({
+                "id": "a", "description": long(text), "questions": vec![format!("{{n}}{}", long(text - 3)); questions],
+                "params": {"n": {"type": "string", "default": long(text), "example": long(text), "choices": choices}}, "sql": "SELECT :n",
+            }))
+        };
+        assert_eq!(query(10_000, 1000, 9_999), [""; 0]);
+        let of = |place: &str| format!("verified query \"a\": {place}");
+        let params = ["an element of choices", "default", "example"]
+            .map(|name| of(&format!("params.n: {name} is longer than 10000 bytes")));
+        let mut found = query(10_001, 1, 1);
+        found.sort();
+        let [element, default, example] = params;
+        assert_eq!(
+            found,
+            [
+                of("description: it is longer than 10000 bytes"),
+                element,
+                default,
+                example,
+                of("questions, the 1.: it is longer than 10000 bytes")
+            ]
+        );
+        assert_eq!(
+            query(10, 1001, 10_000),
+            [
+                of("questions: there are 1001, and at most 1000 may be"),
+                of("params.n, choices: there are 10001, and at most 10000 may be")
+            ]
+        );
+        let control = json!({"id": "a", "questions": vec!["\u{1}".repeat(10_000); 250], "sql": "SELECT 1"});
+        assert_eq!(problems(control), [of("all of it: it is longer than 12 MB")]);
+        let many: serde_json::Map<String, serde_json::Value> =
+            (0..101).map(|n| (format!("p{n}"), json!({"type": "int"}))).collect();
+        let texts = |mark: &str| many.keys().map(|name| mark.replace('x', name)).collect::<Vec<_>>().join(", ");
+        let found = problems(
+            json!({"id": "a", "questions": [texts("{x}")], "params": many, "sql": format!("SELECT {}", texts(":x"))}),
+        );
+        assert_eq!(found, [of("params: there are 101, and at most 100 may be")]);
+
+        let metric = |name: usize, text: usize| {
+            let one = Metric {
+                name: long(name),
+                description: Some(long(text)),
+                expression: format!("count('{}')", long(text - 9)),
+                table: "orders".into(),
+            };
+            metric(&one, &names).err().unwrap_or_default().iter().map(Problem::told).collect::<Vec<_>>()
+        };
+        assert_eq!(metric(200, 10_000), [""; 0]);
+        assert_eq!(
+            metric(201, 10_001),
+            [
+                "name: it is longer than 200 bytes",
+                "description: it is longer than 10000 bytes",
+                "expression: it is longer than 10000 bytes"
+            ]
+        );
+        let term = |term_: String, synonym: String, text: usize, number: usize| {
+            let one = Term {
+                term: term_,
+                definition: long(text),
+                synonyms: vec![synonym; number],
+                tables: vec!["orders".into(); number],
+            };
+            term(&one, &names).err().unwrap_or_default().iter().map(Problem::told).collect::<Vec<_>>()
+        };
+        assert_eq!(term(long(200), long(200), 10_000, 1000), [""; 0]);
+        let name = "it is longer than 200 bytes";
+        assert_eq!(
+            term(long(201), long(201), 10_001, 1),
+            [format!("term: {name}"), "definition: it is longer than 10000 bytes".into(), format!("synonyms: {name}")]
+        );
+        assert_eq!(
+            term("t".into(), "s".into(), 1, 1001),
+            ["synonyms: there are 1001, and at most 1000 may be", "tables: there are 1001, and at most 1000 may be"]
+        );
+        let unsaid = "\"%\" has no letter or digit: no question could say it";
+        assert_eq!(term("%".into(), "%".into(), 1, 1), [format!("term: {unsaid}"), format!("synonyms: {unsaid}")]);
+        assert_eq!(term("№ 5".into(), "größe".into(), 1, 1), [""; 0]);
+        assert!(table(&format!("{}orders", " ".repeat(1000)), &names).is_err());
+    }
+}

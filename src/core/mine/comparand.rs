@@ -1,0 +1,309 @@
+//! What an expression is called that a constant is compared with: the column in it, through what is put around it.
+
+use crate::catalog::identifier::TableName;
+use crate::catalog::identifier_words::split_identifier;
+use crate::curated::param::ParamType;
+use crate::sql::parse::folded;
+use crate::sql::reads::{Names, Reads};
+use sqlparser::ast::{
+    BinaryOperator, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, ObjectName,
+    Query, TableFactor, Value, Visit, Visitor,
+};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+
+/// The longest name that is made of a column's: what comes before and after it has room in a param's.
+const LONGEST: usize = 40;
+
+/// What a constant meets.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Met {
+    /// What the param is called; `None` where no name can be made of the column's.
+    pub name: Option<String>,
+    /// The expression that tells it from others of that name.
+    pub column: String,
+    /// `None` where it is not known.
+    pub param_type: Option<ParamType>,
+}
+
+/// The row sources of a statement, whose columns' types say what a param is.
+pub struct RowSources<'a> {
+    names: &'a Names<'a>,
+    reads: Option<&'a Reads>,
+    /// Tables by the name that they have in the statement, on whatever level.
+    aliases: BTreeMap<String, BTreeSet<TableName>>,
+    /// Tables in the order in which they are named.
+    pub tables: Vec<TableName>,
+    /// Whether each name of a table is one.
+    pub known: bool,
+    ctes: BTreeSet<String>,
+}
+
+impl<'a> RowSources<'a> {
+    pub fn of(query: &Query, names: &'a Names<'a>) -> Self {
+        let (aliases, ctes) = (BTreeMap::new(), BTreeSet::new());
+        let mut sources = Self { names, reads: None, aliases, tables: Vec::new(), known: true, ctes };
+        let mut ctes = Ctes::default();
+        let _ = query.visit(&mut ctes);
+        sources.ctes = ctes.0;
+        let _ = query.visit(&mut sources);
+        sources
+    }
+
+    /// With what the statement was found to read.
+    pub fn reading(self, reads: &'a Reads) -> Self {
+        Self { reads: Some(reads), ..self }
+    }
+
+    /// The table that a name in FROM means, where it is one.
+    pub fn table(&self, name: &ObjectName) -> Option<&'a TableName> {
+        let parts: Vec<String> = name.0.iter().filter_map(|part| part.as_ident()).map(folded).collect();
+        let table = match parts.as_slice() {
+            [schema, name] => self.names.table(&TableName::new(schema, name)),
+            [name] if !self.ctes.contains(name) => {
+                self.names.path.iter().find_map(|schema| self.names.table(&TableName::new(schema, name)))
+            }
+            _ => None,
+        };
+        table.map(|table| &table.name)
+    }
+
+    fn is_cte(&self, name: &ObjectName) -> bool {
+        name.0.len() == 1 && name.0[0].as_ident().is_some_and(|name| self.ctes.contains(&folded(name)))
+    }
+
+    /// The type of the column that a name means, where all that it may mean are of one.
+    fn param_type(&self, parts: &[Ident]) -> Option<ParamType> {
+        let (last, before) = parts.split_last()?;
+        let column = folded(last);
+        let tables: Vec<&TableName> = match before.last() {
+            Some(source) => self.aliases.get(&folded(source))?.iter().collect(),
+            None => self
+                .reads?
+                .tables
+                .iter()
+                .filter(|(_, columns)| columns.contains(&column))
+                .map(|(table, _)| table)
+                .collect(),
+        };
+        let mut types = tables.into_iter().filter_map(|table| {
+            let columns = &self.names.table(table)?.contract.columns;
+            columns.iter().find(|known| known.name == column).map(|known| type_of(&known.data_type))
+        });
+        let first = types.next()?;
+        types.all(|other| other == first).then_some(first)
+    }
+
+    fn column(&self, parts: &[Ident]) -> Option<Met> {
+        let column = parts.iter().map(folded).collect::<Vec<_>>().join(".");
+        Some(Met { name: snake_case(&parts.last()?.value), column, param_type: self.param_type(parts) })
+    }
+
+    /// What an expression is called that is not made of constants alone.
+    pub fn met(&self, expr: &Expr) -> Option<Met> {
+        match expr {
+            Expr::Identifier(ident) => self.column(std::slice::from_ref(ident)),
+            Expr::CompoundIdentifier(parts) => self.column(parts),
+            Expr::Nested(inner)
+            | Expr::Collate { expr: inner, .. }
+            | Expr::UnaryOp { expr: inner, .. }
+            | Expr::Ceil { expr: inner, .. }
+            | Expr::Floor { expr: inner, .. }
+            | Expr::AtTimeZone { timestamp: inner, .. } => self.met(inner),
+            Expr::Trim { expr: inner, .. }
+            | Expr::Substring { expr: inner, .. }
+            | Expr::Overlay { expr: inner, .. } => self.met(inner).map(|met| met.of(ParamType::String)),
+            Expr::Cast { expr: inner, data_type, .. } => self.met(inner).map(|met| met.of(cast_type(data_type))),
+            Expr::Extract { field, expr: inner, .. } => self.met(inner).map(|met| part(met, Some(&field.to_string()))),
+            Expr::CompoundFieldAccess { root, .. } => self.met(root).map(|met| met.of(ParamType::String)),
+            Expr::Function(function) => self.function(function),
+            Expr::BinaryOp { left, op, right } => match op {
+                BinaryOperator::Arrow
+                | BinaryOperator::LongArrow
+                | BinaryOperator::HashArrow
+                | BinaryOperator::HashLongArrow => {
+                    let met = self.met(left)?.of(ParamType::String);
+                    let key = text_of(right).and_then(snake_case);
+                    Some(Met { column: format!("{} {right}", met.column), name: key.or(met.name), ..met })
+                }
+                _ if is_arithmetic(op) && is_constant(right) => self.met(left),
+                _ if is_arithmetic(op) && is_constant(left) => self.met(right),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn function(&self, function: &Function) -> Option<Met> {
+        let name = function_name(function)?;
+        let args = arguments(function);
+        let first = args.iter().find_map(|arg| self.met(arg));
+        Some(match name.as_str() {
+            "count" => {
+                let name = first.as_ref().and_then(|met| met.name.as_ref()).map(|name| format!("count_{name}"));
+                Met {
+                    name: Some(name.unwrap_or_else(|| "count".into())),
+                    column: "count".into(),
+                    param_type: Some(ParamType::Int),
+                }
+            }
+            "sum" | "avg" | "min" | "max" => {
+                let met = first?;
+                let param_type = if name == "avg" { Some(ParamType::Float) } else { met.param_type };
+                Met {
+                    name: met.name.map(|column| format!("{name}_{column}")),
+                    column: format!("{name} {}", met.column),
+                    param_type,
+                }
+            }
+            "date_part" | "extract" => part(self.met(args.get(1)?)?, args.first().and_then(|field| text_of(field))),
+            "date_trunc" => self.met(args.get(1)?)?.of(ParamType::Date),
+            "date" | "to_date" | "to_timestamp" => first?.of(ParamType::Date),
+            "length" | "char_length" | "octet_length" | "cardinality" | "array_length" => first?.of(ParamType::Int),
+            "lower" | "upper" | "initcap" | "btrim" | "ltrim" | "rtrim" | "unaccent" | "to_char" | "left" | "right"
+            | "replace" | "concat" | "md5" => first?.of(ParamType::String),
+            "coalesce" | "nullif" | "greatest" | "least" | "abs" | "round" | "trunc" | "ceil" | "floor" => first?,
+            _ => Met { param_type: None, ..first? },
+        })
+    }
+}
+
+impl Met {
+    fn of(self, param_type: ParamType) -> Self {
+        Self { param_type: Some(param_type), ..self }
+    }
+}
+
+/// A part of a date, named after the field where that is known.
+fn part(met: Met, field: Option<&str>) -> Met {
+    let column = format!("{} {}", met.column, field.unwrap_or_default().to_ascii_lowercase());
+    let name = field.and_then(snake_case).or_else(|| met.name.map(|name| format!("{name}_part")));
+    Met { name, column, param_type: Some(ParamType::Int) }
+}
+
+#[derive(Default)]
+struct Ctes(BTreeSet<String>);
+
+impl Visitor for Ctes {
+    type Break = ();
+
+    fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
+        self.0.extend(query.with.iter().flat_map(|with| &with.cte_tables).map(|cte| folded(&cte.alias.name)));
+        ControlFlow::Continue(())
+    }
+}
+
+impl Visitor for RowSources<'_> {
+    type Break = ();
+
+    fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> ControlFlow<()> {
+        let TableFactor::Table { name, alias, args: None, .. } = factor else { return ControlFlow::Continue(()) };
+        match self.table(name) {
+            Some(table) => {
+                let called = alias.as_ref().map_or_else(|| table.name.clone(), |alias| folded(&alias.name));
+                self.aliases.entry(called).or_default().insert(table.clone());
+                if !self.tables.contains(table) {
+                    self.tables.push(table.clone());
+                }
+            }
+            None => self.known &= self.is_cte(name),
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// `billing_country`; `None` where a letter is none that a param's name may have.
+pub fn snake_case(name: &str) -> Option<String> {
+    let mut snake = split_identifier(name).replace(' ', "_");
+    let plain = snake.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');
+    if !plain || !snake.starts_with(|first: char| first.is_ascii_lowercase()) {
+        return None;
+    }
+    snake.truncate(LONGEST);
+    Some(snake.trim_end_matches('_').to_owned())
+}
+
+/// The type of a param that is compared with a column.
+fn type_of(data_type: &str) -> ParamType {
+    let name = data_type.split('(').next().unwrap_or_default().trim_end();
+    match name {
+        _ if data_type.ends_with(']') => ParamType::String,
+        "smallint" | "integer" | "bigint" | "int" | "int2" | "int4" | "int8" => ParamType::Int,
+        "numeric" | "real" | "double precision" | "money" | "decimal" | "float" | "float4" | "float8" => {
+            ParamType::Float
+        }
+        "date" | "timestamptz" => ParamType::Date,
+        _ if name == "timestamp" || name.starts_with("timestamp ") => ParamType::Date,
+        _ => ParamType::String,
+    }
+}
+
+pub fn cast_type(data_type: &DataType) -> ParamType {
+    type_of(&data_type.to_string().to_ascii_lowercase())
+}
+
+pub fn function_name(function: &Function) -> Option<String> {
+    function.name.0.last().and_then(|part| part.as_ident()).map(folded)
+}
+
+/// The arguments of a call that have no name and are no star.
+pub fn arguments(function: &Function) -> Vec<&Expr> {
+    match &function.args {
+        FunctionArguments::List(list) => unnamed(&list.args),
+        _ => Vec::new(),
+    }
+}
+
+pub fn unnamed(args: &[FunctionArg]) -> Vec<&Expr> {
+    let expr = |arg| match arg {
+        &FunctionArg::Unnamed(FunctionArgExpr::Expr(ref expr)) => Some(expr),
+        _ => None,
+    };
+    args.iter().filter_map(expr).collect()
+}
+
+/// A text literal.
+fn text_of(expr: &Expr) -> Option<&str> {
+    match expr {
+        Expr::Value(value) => match &value.value {
+            Value::SingleQuotedString(text) => Some(text),
+            _ => None,
+        },
+        Expr::Nested(inner) | Expr::Cast { expr: inner, .. } => text_of(inner),
+        _ => None,
+    }
+}
+
+pub fn is_arithmetic(op: &BinaryOperator) -> bool {
+    use BinaryOperator::{Divide, Minus, Modulo, Multiply, Plus};
+    matches!(op, Plus | Minus | Multiply | Divide | Modulo)
+}
+
+/// Whether nothing is read for an expression.
+pub fn is_constant(expr: &Expr) -> bool {
+    expr.visit(&mut Constant).is_continue()
+}
+
+struct Constant;
+
+impl Visitor for Constant {
+    type Break = ();
+
+    fn pre_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
+        ControlFlow::Break(())
+    }
+
+    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
+        let counts = |function: &Function| match &function.args {
+            FunctionArguments::List(list) => {
+                list.args.iter().any(|arg| matches!(arg, FunctionArg::Unnamed(FunctionArgExpr::Wildcard)))
+            }
+            _ => false,
+        };
+        match expr {
+            Expr::Identifier(_) | Expr::CompoundIdentifier(_) => ControlFlow::Break(()),
+            Expr::Function(function) if counts(function) => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        }
+    }
+}

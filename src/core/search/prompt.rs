@@ -1,0 +1,149 @@
+//! Definitions as a model's prompt wants them: one compact JSON object a table, empty values left out.
+
+use crate::catalog::identifier::TableName;
+use crate::catalog::schema::{ColumnContract, ColumnMetadata, Table};
+use serde_json::{Value, json};
+
+/// A definition that was retrieved.
+pub struct Shown<'a> {
+    /// The table, whose snapshot says which columns are keys.
+    pub table: &'a Table,
+    /// What of it is shown: as `select::definition` makes it.
+    pub definition: &'a Value,
+    pub preferred: bool,
+}
+
+/// The lines, preferred tables first, then by name.
+pub fn render(mut shown: Vec<Shown>) -> String {
+    shown.sort_by(|a, b| b.preferred.cmp(&a.preferred).then_with(|| a.table.name.cmp(&b.table.name)));
+    shown.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// A term that the question uses, as its metadata has it.
+pub fn term(metadata: &Value) -> String {
+    fields(metadata, &["term", "definition", "synonyms", "tables"])
+}
+
+/// A metric that the question uses: `{"metric":…,"description":…,"expression":…,"table":…}`.
+pub fn metric(metadata: &Value) -> String {
+    let name = said(&metadata["name"]).map_or_else(String::new, |name| format!("\"metric\":{name},"));
+    fields(metadata, &["description", "expression", "table"]).replacen('{', &format!("{{{name}"), 1)
+}
+
+fn fields(metadata: &Value, names: &[&str]) -> String {
+    object(&names.iter().map(|name| (*name, said(&metadata[*name]))).collect::<Vec<_>>())
+}
+
+fn line(shown: &Shown) -> String {
+    let definition = shown.definition;
+    let of = |name: &str| shown.table.columns().find(|(column, _)| column.name == name);
+    let columns = definition["columns"].as_array().into_iter().flatten();
+    let columns: Vec<String> = columns
+        .filter_map(|column| {
+            let (contract, metadata) = of(column["name"].as_str()?)?;
+            Some(render_column(shown.table, contract, metadata, &column["matched_value"]))
+        })
+        .collect();
+    let keys = definition["foreign_keys"].as_array().into_iter().flatten().map(|key| {
+        let referred = |part: &str| key[part].as_str().unwrap_or_default().to_owned();
+        let referred = TableName::new(referred("referred_schema"), referred("referred_table"));
+        object(&[
+            ("columns", said(&key["columns"])),
+            ("references", said(&json!(referred.to_string()))),
+            ("referred_columns", said(&key["referred_columns"])),
+        ])
+    });
+    let kind = shown.table.contract.kind.words();
+    object(&[
+        ("table", said(&json!(shown.table.name.to_string()))),
+        ("kind", said(&json!(kind)).filter(|_| kind != "table")),
+        ("preferred", shown.preferred.then(|| "true".to_owned())),
+        ("description", said(&definition["description"])),
+        ("rows", said(&definition["row_count"])),
+        ("primary_key", said(&definition["primary_key"])),
+        ("columns", list(columns)),
+        ("foreign_keys", list(keys.collect())),
+        ("other_columns", said(&definition["other_columns"])),
+    ])
+}
+
+fn render_column(table: &Table, column: &ColumnContract, metadata: &ColumnMetadata, matched: &Value) -> String {
+    let known = |name: &str| metadata.statistics.get(name).unwrap_or(&Value::Null);
+    let range = match (known("min"), known("max")) {
+        (Value::Null, _) | (_, Value::Null) => None,
+        (min, max) if table.measures(column) => said(&json!([min, max])),
+        _ => None,
+    };
+    object(&[
+        ("name", said(&json!(column.name))),
+        ("type", said(&json!(column.data_type))),
+        ("description", said(&json!(metadata.description))),
+        ("synonyms", said(&json!(metadata.synonyms))),
+        ("pii", metadata.pii.then(|| "true".to_owned())),
+        ("range", range),
+        ("sample_values", said(known("values"))),
+        ("matched_value", said(matched)),
+    ])
+}
+
+/// A value as JSON; what is empty is not said.
+fn said(value: &Value) -> Option<String> {
+    let empty = match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        _ => false,
+    };
+    (!empty).then(|| value.to_string())
+}
+
+fn list(items: Vec<String>) -> Option<String> {
+    (!items.is_empty()).then(|| format!("[{}]", items.join(",")))
+}
+
+/// A JSON object, its fields in this order: a reader wants the name first.
+fn object(fields: &[(&str, Option<String>)]) -> String {
+    let fields = fields.iter().filter_map(|(name, value)| Some(format!("\"{name}\":{}", value.as_deref()?)));
+    format!("{{{}}}", fields.collect::<Vec<_>>().join(","))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::assemble::tests::schema;
+    use crate::snapshot::access::render_table;
+
+    #[test]
+    fn terms_and_metrics_are_lines_of_their_own() {
+        let line =
+            term(&json!({"id": "x", "term": "churn", "definition": "who left", "synonyms": [], "tables": ["s.t"]}));
+        assert_eq!(line, r#"{"term":"churn","definition":"who left","tables":["s.t"]}"#);
+        let line = metric(&json!({"id": "x", "name": "revenue", "expression": "sum({x})", "table": "s.t"}));
+        assert_eq!(line, r#"{"metric":"revenue","expression":"sum({x})","table":"s.t"}"#);
+    }
+
+    #[test]
+    fn a_line_a_table_preferred_first() {
+        let mut schema = schema();
+        let statistics = &mut schema.tables[1].metadata.columns[0].statistics;
+        statistics.extend([("min".to_owned(), json!("1")), ("max".to_owned(), json!("9"))]);
+        let definitions: Vec<Value> = schema.tables.iter().map(render_table).collect();
+        let shown = schema.tables.iter().zip(&definitions).map(|(table, definition)| Shown {
+            table,
+            definition,
+            preferred: table.name.name == "orders",
+        });
+        let text = render(shown.collect());
+        let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(lines[0]["table"], "shop.orders");
+        assert_eq!(
+            lines[0]["columns"][2],
+            json!({"name": "state", "type": "shop.state", "sample_values": ["open", "closed"]})
+        );
+        assert_eq!(lines[0]["columns"][0], json!({"name": "id", "type": "integer"}), "a key has no range");
+        assert_eq!(lines[0]["rows"], 7);
+        assert_eq!(lines[1]["table"], "shop.customers");
+        assert!(lines[1].get("description").is_none() && lines[1].get("foreign_keys").is_none());
+        assert_eq!(lines[1]["columns"][1]["pii"], true);
+    }
+}

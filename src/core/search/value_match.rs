@@ -1,0 +1,113 @@
+//! Values that a question names: `rock`, `Brazil`, `cancelled`.
+
+use crate::catalog::identifier_words::split_identifier;
+
+/// A value that the question names is worth as much as a column whose text is the question, …
+const EXACT: f64 = 1.0;
+/// … and one with a typing error a little less.
+const NEAR: f64 = 0.9;
+/// Shorter texts are told apart by one letter.
+const SHORTEST_NEAR: usize = 6;
+/// Words of a value, at most.
+const MOST_WORDS: usize = 5;
+/// Values that are words of every other question.
+const COMMON: &str =
+    " a all an and any are as at be by do for from in is it me no not of off on or other so the to up us was yes ";
+
+/// A question, ready to be compared with values.
+pub struct Named {
+    /// Runs of one to five words, in lower case, each with the number of its words.
+    runs: Vec<String>,
+}
+
+/// A value that the question names.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Match {
+    pub value: String,
+    /// 1 for the value as it is, a little less with a typing error.
+    pub similarity: f64,
+}
+
+impl Named {
+    pub fn new(question: &str) -> Self {
+        let words = plain_words(question);
+        let mut runs = Vec::new();
+        for from in 0..words.len() {
+            for to in from + 1..=words.len().min(from + MOST_WORDS) {
+                runs.push(words[from..to].join(" "));
+            }
+        }
+        Self { runs }
+    }
+
+    /// The best match among a column's values: the exact before the near, then the longer, then the
+    /// earlier. Numbers and single letters are not looked for, nor common words.
+    pub fn best(&self, values: &[String]) -> Option<Match> {
+        let found = values.iter().filter_map(|value| self.compare(value));
+        found.reduce(|best, next| {
+            let order = next.similarity.total_cmp(&best.similarity);
+            if order.then_with(|| next.value.len().cmp(&best.value.len())).is_gt() { next } else { best }
+        })
+    }
+
+    fn compare(&self, value: &str) -> Option<Match> {
+        let plain = plain_words(value).join(" ");
+        if plain.chars().filter(|c| c.is_alphabetic()).count() < 2 || COMMON.contains(&format!(" {plain} ")) {
+            return None;
+        }
+        let similarity = if self.runs.contains(&plain) {
+            EXACT
+        } else if plain.chars().count() >= SHORTEST_NEAR
+            && self.runs.iter().any(|run| run.chars().count() >= SHORTEST_NEAR && nearly(run, &plain))
+        {
+            NEAR
+        } else {
+            return None;
+        };
+        Some(Match { value: value.to_owned(), similarity })
+    }
+}
+
+/// One letter more, less, other or out of place; the first letter is the same, or a plural.
+fn nearly(run: &str, value: &str) -> bool {
+    run.len().abs_diff(value.len()) <= 2
+        && run.chars().next() == value.chars().next()
+        && (strsim::damerau_levenshtein(run, value) <= 1 || run.strip_suffix("es") == Some(value))
+}
+
+fn plain_words(text: &str) -> Vec<String> {
+    // As a reader reads it: `in_progress` is named by "in progress".
+    let text = if text.contains(' ') { text.to_lowercase() } else { split_identifier(text) };
+    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(question: &str, values: &[&str]) -> Option<(String, f64)> {
+        let values: Vec<String> = values.iter().map(|value| value.to_string()).collect();
+        Named::new(question).best(&values).map(|found| (found.value, found.similarity))
+    }
+
+    #[test]
+    fn exact_then_nearly() {
+        let genres = ["Rock", "Rock And Roll", "Jazz", "Hip Hop/Rap"];
+        assert_eq!(named("How many rock tracks?", &genres), Some(("Rock".into(), 1.0)));
+        assert_eq!(named("who plays ROCK AND ROLL", &genres), Some(("Rock And Roll".into(), 1.0)));
+        assert_eq!(named("hip-hop / rap albums", &genres), Some(("Hip Hop/Rap".into(), 1.0)));
+        assert_eq!(named("orders from Brasil", &["Brazil", "Chile"]), Some(("Brazil".into(), 0.9)));
+        assert_eq!(named("orders that were canceled", &["cancelled", "open"]), Some(("cancelled".into(), 0.9)));
+        assert_eq!(named("what is in progress?", &["in_progress"]), Some(("in_progress".into(), 1.0)));
+        assert_eq!(named("all refunds", &["refund"]), Some(("refund".into(), 0.9)));
+    }
+
+    #[test]
+    fn what_says_nothing_is_not_found() {
+        assert_eq!(named("orders of all customers in 2013", &["all", "2013", "a", "in", ""]), None);
+        assert_eq!(named("a rack of tracks", &["Rock"]), None, "short words differ by a letter");
+        assert_eq!(named("", &["Rock"]), None);
+        assert_eq!(named("orders from Chile", &["China"]), None);
+        assert_eq!(named("seven people and which child", &["Steven", "Chile"]), None);
+    }
+}

@@ -1,0 +1,48 @@
+//! What the event triggers of the extension recorded of DDL, and switching them.
+
+use crate::pg::server::error::Result;
+use crate::pg::server::query;
+
+/// Switches the event triggers; false where they are so already. For the extension's owner.
+pub fn watch(on: bool) -> Result<bool> {
+    let state = if on { "ENABLE" } else { "DISABLE" };
+    // One at a time; "datasource" 0 there is none.
+    query::execute("SELECT pg_advisory_xact_lock($1, 0)", &[crate::pg::datasource::lease::CLASS.into()])?;
+    let is_on =
+        query::read_one("SELECT evtenabled <> 'D' FROM pg_event_trigger WHERE evtname = 'nl2sql_ddl'", &[], |row| {
+            row.must::<bool>(1)
+        })?;
+    if is_on == Some(on) {
+        return Ok(false);
+    }
+    query::execute(&format!("ALTER EVENT TRIGGER nl2sql_ddl {state}"), &[])?;
+    query::execute(&format!("ALTER EVENT TRIGGER nl2sql_drop {state}"), &[])?;
+    Ok(true)
+}
+
+/// Forgets what was recorded of schemas that belong to no datasource any more. For the extension's owner.
+pub fn forget_others() -> Result<()> {
+    query::execute(
+        "DELETE FROM nl2sql.ddl
+         WHERE ctid = ANY (ARRAY(
+             SELECT d.ctid FROM nl2sql.ddl d
+             WHERE d.table_schema NOT IN (SELECT unnest(s.schemas) FROM nl2sql.datasource_setting s)
+             FOR UPDATE SKIP LOCKED))",
+        &[],
+    )
+}
+
+/// Forgets all but the last record of each schema. Waits for nobody: what another build of the same schema
+/// is just forgetting is left to it. For the extension's owner.
+pub fn forget(schemas: &[String]) -> Result<()> {
+    query::execute(
+        "DELETE FROM nl2sql.ddl
+         WHERE ctid = ANY (ARRAY(
+             SELECT d.ctid FROM nl2sql.ddl d
+             WHERE d.table_schema = ANY ($1)
+               AND EXISTS (SELECT FROM nl2sql.ddl l
+                           WHERE l.table_schema = d.table_schema AND (l.touched_at, l.ctid) > (d.touched_at, d.ctid))
+             FOR UPDATE SKIP LOCKED))",
+        &[schemas.to_vec().into()],
+    )
+}

@@ -1,0 +1,307 @@
+//! Curated content as stored: by datasource and name, each piece with what it reads.
+
+use crate::pg::server::error::{Error, Result};
+use crate::pg::server::{identity, privilege, query};
+use crate::pg::snapshot;
+use nl2sql_core::catalog::identifier::TableName;
+use nl2sql_core::curated::content::{Content, Item, Metric, Term, VerifiedQuery};
+use nl2sql_core::snapshot::access::Access;
+use nl2sql_core::sql::reads::Reads;
+use pgrx::JsonB;
+use pgrx::datum::DatumWithOid;
+use pgrx::prelude::*;
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+const PRESENT: &str = include_str!("../../../sql/curated/present.sql");
+const INDEXED: &str = include_str!("../../../sql/curated/indexed.sql");
+
+/// Content in the order of its names.
+#[derive(Default)]
+pub struct Stored {
+    pub content: Content,
+    pub reads: BTreeMap<Item, Reads>,
+    pub changed: BTreeMap<Item, TimestampWithTimeZone>,
+}
+
+impl Stored {
+    /// What a piece reads.
+    pub fn reads_of(&self, item: &Item) -> Reads {
+        self.reads.get(item).cloned().unwrap_or_default()
+    }
+
+    /// What those pieces of `content` read that are written as they were: their names go on meaning that. Of those among
+    /// `changeable` alone: what another piece reads is not told.
+    pub fn kept(&self, content: &Content, changeable: &HashSet<Item>) -> BTreeMap<Item, Reads> {
+        let known: HashMap<Item, Vec<&str>> = self.content.written().collect();
+        let kept =
+            content.written().filter(|(item, written)| changeable.contains(item) && known.get(item) == Some(written));
+        kept.map(|(item, _)| (item.clone(), self.reads_of(&item))).collect()
+    }
+}
+
+/// All of a datasource. For the extension's owner.
+pub fn load(datasource: &str) -> Result<Stored> {
+    let mut stored = load_queries(datasource, None)?;
+    stored.load_others(datasource)?;
+    Ok(stored)
+}
+
+/// The verified queries of a datasource, those with these ids alone where given. For the extension's owner.
+fn load_queries(datasource: &str, ids: Option<Vec<String>>) -> Result<Stored> {
+    let mut stored = Stored::default();
+    let queries = query::read(
+        "SELECT id, description, questions, params, sql, reads, changed_at FROM nl2sql.verified_query
+         WHERE datasource = $1 AND ($2::text[] IS NULL OR id = ANY ($2)) ORDER BY id COLLATE \"C\"",
+        &[datasource.into(), ids.into()],
+        |row| {
+            let query = VerifiedQuery {
+                id: row.must(1)?,
+                description: row.get(2)?,
+                questions: row.must(3)?,
+                params: serde_json::from_value(row.must::<JsonB>(4)?.0)?,
+                sql: row.must(5)?,
+            };
+            stored.note(Item::VerifiedQuery(query.id.clone()), &row, 6)?;
+            Ok(query)
+        },
+    )?;
+    stored.content.verified_queries = queries;
+    Ok(stored)
+}
+
+/// What exists of these verified queries for the current user.
+pub fn visible_queries(datasource: &str, ids: Vec<String>) -> Result<Stored> {
+    Ok(visible(identity::as_owner(|| load_queries(datasource, Some(ids)))?))
+}
+
+impl Stored {
+    fn note(&mut self, item: Item, row: &query::Row, at: usize) -> Result<()> {
+        self.reads.insert(item.clone(), serde_json::from_value(row.must::<JsonB>(at)?.0)?);
+        self.changed.insert(item, row.must(at + 1)?);
+        Ok(())
+    }
+
+    fn load_others(&mut self, datasource: &str) -> Result<()> {
+        let metrics = query::read(
+            "SELECT name, description, expression, table_name, reads, changed_at FROM nl2sql.metric
+             WHERE datasource = $1 ORDER BY name COLLATE \"C\"",
+            &[datasource.into()],
+            |row| {
+                let metric = Metric {
+                    name: row.must(1)?,
+                    description: row.get(2)?,
+                    expression: row.must(3)?,
+                    table: row.must(4)?,
+                };
+                self.note(Item::Metric(metric.name.clone()), &row, 5)?;
+                Ok(metric)
+            },
+        )?;
+        let glossary = query::read(
+            "SELECT term, definition, synonyms, tables, reads, changed_at FROM nl2sql.term
+             WHERE datasource = $1 ORDER BY term COLLATE \"C\"",
+            &[datasource.into()],
+            |row| {
+                let term =
+                    Term { term: row.must(1)?, definition: row.must(2)?, synonyms: row.must(3)?, tables: row.must(4)? };
+                self.note(Item::Term(term.term.clone()), &row, 5)?;
+                Ok(term)
+            },
+        )?;
+        (self.content.metrics, self.content.glossary) = (metrics, glossary);
+        Ok(())
+    }
+}
+
+/// What exists for the current user: that of which it may read all that it reads.
+pub fn load_visible(datasource: &str) -> Result<Stored> {
+    Ok(visible(identity::as_owner(|| load(datasource))?))
+}
+
+fn visible(mut stored: Stored) -> Stored {
+    let access = access(&stored);
+    let reads = std::mem::take(&mut stored.reads);
+    stored.reads = reads.into_iter().filter(|(_, reads)| access.reads(reads)).collect();
+    let visible = |item: Item| stored.reads.contains_key(&item);
+    stored.content.verified_queries.retain(|query| visible(Item::VerifiedQuery(query.id.clone())));
+    stored.content.metrics.retain(|metric| visible(Item::Metric(metric.name.clone())));
+    stored.content.glossary.retain(|term| visible(Item::Term(term.term.clone())));
+    stored.changed.retain(|item, _| stored.reads.contains_key(item));
+    stored
+}
+
+fn access(stored: &Stored) -> Access {
+    let tables: HashSet<TableName> = stored.reads.values().flat_map(|reads| reads.tables.keys().cloned()).collect();
+    snapshot::access(tables)
+}
+
+/// The pieces that the current user may change: those that read nothing that is there and that it may not read. What
+/// reads only what is gone can be mended by who could have written it.
+pub fn changeable(stored: &Stored) -> Result<HashSet<Item>> {
+    let access = access(stored);
+    if access == Access::All {
+        return Ok(stored.reads.keys().cloned().collect());
+    }
+    let present = present(stored.reads.values())?;
+    let there = |reads: &Reads| {
+        let mut there = reads.clone();
+        there.tables.retain(|table, _| present.contains_key(table));
+        there
+    };
+    Ok(stored.reads.iter().filter(|(_, reads)| access.reads(&there(reads))).map(|(item, _)| item.clone()).collect())
+}
+
+/// The tables that these read, with the columns that they have now; without those that are gone.
+pub fn present<'r>(reads: impl Iterator<Item = &'r Reads>) -> Result<BTreeMap<TableName, Vec<String>>> {
+    let tables: HashSet<&TableName> = reads.flat_map(|reads| reads.tables.keys()).collect();
+    let (schemas, names): (Vec<String>, Vec<String>) =
+        tables.into_iter().map(|table| (table.schema.clone(), table.name.clone())).unzip();
+    let tables = query::read(PRESENT, &[schemas.into(), names.into()], |row| {
+        Ok((TableName::new(row.must::<String>(1)?, row.must::<String>(2)?), row.must::<Vec<String>>(3)?))
+    })?;
+    Ok(tables.into_iter().collect())
+}
+
+/// Stores content that was checked, each piece in place of the one that has its name. For the extension's owner, who
+/// holds the lease.
+pub fn save(datasource: &str, content: &Content, reads: &BTreeMap<Item, Reads>) -> Result<()> {
+    let reads_of = |item: Item| -> Result<JsonB> {
+        Ok(JsonB(serde_json::to_value(reads.get(&item).cloned().unwrap_or_default())?))
+    };
+    for query in &content.verified_queries {
+        query::execute(
+            "INSERT INTO nl2sql.verified_query AS q (datasource, id, description, questions, params, sql, reads)
+             VALUES ($1, $2, $3, $4, $5, $6, $7)
+             ON CONFLICT (datasource, id) DO UPDATE SET
+                 description = excluded.description, questions = excluded.questions, params = excluded.params,
+                 sql = excluded.sql, reads = excluded.reads, changed_at = excluded.changed_at
+             WHERE (q.description, q.questions, q.params, q.sql, q.reads)
+                   IS DISTINCT FROM (excluded.description, excluded.questions, excluded.params, excluded.sql, excluded.reads)",
+            &[
+                datasource.into(),
+                query.id.as_str().into(),
+                query.description.clone().into(),
+                query.questions.clone().into(),
+                JsonB(serde_json::to_value(&query.params)?).into(),
+                query.sql.as_str().into(),
+                reads_of(Item::VerifiedQuery(query.id.clone()))?.into(),
+            ],
+        )?;
+    }
+    for metric in &content.metrics {
+        query::execute(
+            "INSERT INTO nl2sql.metric AS m (datasource, name, description, expression, table_name, reads)
+             VALUES ($1, $2, $3, $4, $5, $6)
+             ON CONFLICT (datasource, name) DO UPDATE SET
+                 description = excluded.description, expression = excluded.expression, table_name = excluded.table_name,
+                 reads = excluded.reads, changed_at = excluded.changed_at
+             WHERE (m.description, m.expression, m.table_name, m.reads)
+                   IS DISTINCT FROM (excluded.description, excluded.expression, excluded.table_name, excluded.reads)",
+            &[
+                datasource.into(),
+                metric.name.as_str().into(),
+                metric.description.clone().into(),
+                metric.expression.as_str().into(),
+                metric.table.as_str().into(),
+                reads_of(Item::Metric(metric.name.clone()))?.into(),
+            ],
+        )?;
+    }
+    for term in &content.glossary {
+        query::execute(
+            "INSERT INTO nl2sql.term AS t (datasource, term, definition, synonyms, tables, reads)
+             VALUES ($1, $2, $3, $4, $5, $6)
+             ON CONFLICT (datasource, term) DO UPDATE SET
+                 definition = excluded.definition, synonyms = excluded.synonyms, tables = excluded.tables,
+                 reads = excluded.reads, changed_at = excluded.changed_at
+             WHERE (t.definition, t.synonyms, t.tables, t.reads)
+                   IS DISTINCT FROM (excluded.definition, excluded.synonyms, excluded.tables, excluded.reads)",
+            &[
+                datasource.into(),
+                term.term.as_str().into(),
+                term.definition.as_str().into(),
+                term.synonyms.clone().into(),
+                term.tables.clone().into(),
+                reads_of(Item::Term(term.term.clone()))?.into(),
+            ],
+        )?;
+    }
+    Ok(())
+}
+
+/// Removes a piece. For the extension's owner, who holds the lease.
+pub fn remove(datasource: &str, item: &Item) -> Result<()> {
+    let (statement, name) = match item {
+        Item::VerifiedQuery(id) => ("DELETE FROM nl2sql.verified_query WHERE datasource = $1 AND id = $2", id),
+        Item::Metric(name) => ("DELETE FROM nl2sql.metric WHERE datasource = $1 AND name = $2", name),
+        Item::Term(term) => ("DELETE FROM nl2sql.term WHERE datasource = $1 AND term = $2", term),
+    };
+    query::execute(statement, &[datasource.into(), name.as_str().into()])
+}
+
+/// Notes what the pieces read of the schema as it is now, where that is not what they read `before`: a star may read
+/// other columns. For the extension's owner, who holds the lease.
+pub fn note_reads(datasource: &str, before: &BTreeMap<Item, Reads>, now: &[(Item, Reads)]) -> Result<()> {
+    for (item, reads) in now.iter().filter(|(item, reads)| before.get(item) != Some(reads)) {
+        let (statement, name) = match item {
+            Item::VerifiedQuery(id) => {
+                ("UPDATE nl2sql.verified_query SET reads = $3 WHERE datasource = $1 AND id = $2", id)
+            }
+            Item::Metric(name) => ("UPDATE nl2sql.metric SET reads = $3 WHERE datasource = $1 AND name = $2", name),
+            Item::Term(term) => ("UPDATE nl2sql.term SET reads = $3 WHERE datasource = $1 AND term = $2", term),
+        };
+        let args: [DatumWithOid; 3] =
+            [datasource.into(), name.as_str().into(), JsonB(serde_json::to_value(reads)?).into()];
+        query::execute(statement, &args)?;
+    }
+    Ok(())
+}
+
+/// How the content that exists for the current user is to what the live build holds of it.
+#[derive(Default)]
+pub struct Indexed {
+    /// It differs.
+    pub changed: bool,
+    /// The build left some of it out.
+    pub left_out: bool,
+}
+
+pub fn indexed(datasource: &str, namespace: &str) -> Result<Indexed> {
+    let Some(live) = identity::as_owner(|| crate::pg::index::build::live_build(datasource, namespace))? else {
+        return Ok(Indexed::default());
+    };
+    let stored = load_visible(datasource)?;
+    if stored.content.is_empty() && live.curated_hash.is_none() {
+        return Ok(Indexed::default());
+    }
+    let held: BTreeMap<Item, Option<String>> = query::read(INDEXED, &[namespace.into(), live.build.into()], |row| {
+        let name: String = row.must(2)?;
+        let item = match row.must::<String>(1)?.as_str() {
+            "curated.verified_query" => Item::VerifiedQuery(name),
+            "schema.metric" => Item::Metric(name),
+            _ => Item::Term(name),
+        };
+        Ok((item, row.get(3)?))
+    })?
+    .into_iter()
+    .collect();
+    let hashes = stored.content.hashes();
+    // What is not in the build came after it, or was left out.
+    let missing = || hashes.keys().filter(|item| !held.contains_key(item));
+    let new = missing().any(|item| stored.changed.get(item).copied() > Some(live.built_at));
+    let gone = held.iter().any(|(item, hash)| hashes.get(item) != hash.as_ref());
+    // The hash of all is for who may see all.
+    let differs = privilege::bypasses_row_security() && stored.content.hash() != live.curated_hash;
+    let changed = new || gone || differs;
+    Ok(Indexed { changed, left_out: !changed && missing().next().is_some() })
+}
+
+/// 42501: the name is taken by what the current user may not read.
+pub fn taken(datasource: &str, item: &impl std::fmt::Display) -> Error {
+    Error::new(
+        PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
+        format!("cannot change {item} of datasource \"{datasource}\""),
+    )
+    .detail("There is one of that name which reads what you may not.")
+    .hint("Take another name, or let a role that may read it change it.")
+}

@@ -1,0 +1,33 @@
+//! The lease of a datasource: held to the end of the transaction by who builds or changes it, freed
+//! by crash and rollback.
+
+use crate::pg::server::error::{Error, Result};
+use crate::pg::server::query;
+use pgrx::prelude::*;
+
+/// First half of the advisory lock's two-integer key: "nl2s" in ASCII, so that other users of
+/// advisory locks are unlikely to meet it. The second half is `nl2sql.datasource.id`.
+pub const CLASS: i32 = 0x6e6c_3273;
+
+const HOLDER: &str = include_str!("../../../sql/datasource/lease_holder.sql");
+
+/// Takes the lease at once or fails with 55P03. For the extension's owner, who sees every backend.
+pub fn take(datasource: &str, id: i32) -> Result<()> {
+    let taken = query::read_one("SELECT pg_try_advisory_xact_lock($1, $2)", &[CLASS.into(), id.into()], |row| {
+        row.must::<bool>(1)
+    })?;
+    if taken == Some(true) {
+        return Ok(());
+    }
+    let holder = query::read_one(HOLDER, &[CLASS.into(), id.into()], |row| {
+        Ok((row.must::<String>(1)?, row.must::<String>(2)?))
+    })?;
+    let (detail, hint) =
+        holder.unwrap_or_else(|| ("The session that held it has just ended.".to_owned(), "Try again.".to_owned()));
+    Err(Error::new(
+        PgSqlErrorCode::ERRCODE_LOCK_NOT_AVAILABLE,
+        format!("datasource \"{datasource}\" is being built or changed by another session"),
+    )
+    .detail(detail)
+    .hint(hint))
+}

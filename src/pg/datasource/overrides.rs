@@ -1,0 +1,53 @@
+//! Descriptions that users gave by `nl2sql_describe`, which go before the comments.
+
+use crate::pg::server::error::Result;
+use crate::pg::server::query;
+use nl2sql_core::catalog::identifier::TableName;
+use nl2sql_core::catalog::overrides::Override;
+
+/// Those of a datasource. For the extension's owner.
+pub fn load(datasource: &str) -> Result<Vec<Override>> {
+    query::read(
+        "SELECT table_schema, table_name, column_name, description, synonyms
+         FROM nl2sql.description WHERE datasource = $1",
+        &[datasource.into()],
+        |row| {
+            Ok(Override {
+                table: TableName::new(row.must::<String>(1)?, row.must::<String>(2)?),
+                column: row.get::<String>(3)?.filter(|column| !column.is_empty()),
+                description: row.get(4)?,
+                synonyms: row.must(5)?,
+            })
+        },
+    )
+}
+
+/// Stores one, or takes it back where it has nothing to say. For the extension's owner, who holds the
+/// lease.
+pub fn save(datasource: &str, given: &Override) -> Result<()> {
+    let (schema, name) = (given.table.schema.as_str(), given.table.name.as_str());
+    let column = given.column.as_deref().unwrap_or("");
+    if given.description.is_none() && given.synonyms.is_empty() {
+        return query::execute(
+            "DELETE FROM nl2sql.description
+             WHERE datasource = $1 AND table_schema = $2 AND table_name = $3 AND column_name = $4",
+            &[datasource.into(), schema.into(), name.into(), column.into()],
+        );
+    }
+    query::execute(
+        "INSERT INTO nl2sql.description (datasource, table_schema, table_name, column_name, description, synonyms)
+         VALUES ($1, $2, $3, $4, $5, $6)
+         ON CONFLICT (datasource, table_schema, table_name, column_name) DO UPDATE SET
+             description = excluded.description,
+             synonyms = excluded.synonyms,
+             changed_at = now()",
+        &[
+            datasource.into(),
+            schema.into(),
+            name.into(),
+            column.into(),
+            given.description.clone().into(),
+            given.synonyms.clone().into(),
+        ],
+    )
+}

@@ -1,0 +1,32 @@
+//! Preferred tables: those that an option names. For callers who may read the options.
+
+use crate::pg::datasource::Datasource;
+use crate::pg::server::error::Result;
+use crate::pg::server::query;
+use nl2sql_core::catalog::identifier::{TableName, means_table};
+
+/// Whether the current user may read the options of a datasource.
+pub fn options_readable(datasource: &str) -> Result<bool> {
+    let readable = query::read_one(
+        "SELECT true FROM nl2sql.datasource_setting WHERE datasource = $1",
+        &[datasource.into()],
+        |row| row.must::<bool>(1),
+    )?;
+    Ok(readable.is_some())
+}
+
+/// Preferred tables that `tables` does not hold.
+pub fn missing(stored: &Datasource, tables: &[TableName]) -> Vec<String> {
+    let preferred = stored.options.preferred_tables.iter();
+    preferred.filter(|text| !tables.iter().any(|table| means_table(text, table))).cloned().collect()
+}
+
+/// Preferred tables that were there `before` and are not `now`.
+pub fn gone(datasource: &str, stored: &Datasource, before: &[TableName], now: &[TableName]) -> Result<Vec<String>> {
+    if stored.options.preferred_tables.is_empty() || !options_readable(datasource)? {
+        return Ok(Vec::new());
+    }
+    let held = |tables: &[TableName], text: &String| tables.iter().any(|table| means_table(text, table));
+    let preferred = stored.options.preferred_tables.iter();
+    Ok(preferred.filter(|text| held(before, text) && !held(now, text)).cloned().collect())
+}

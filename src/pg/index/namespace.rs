@@ -1,0 +1,69 @@
+//! Namespaces: one per embedding model, each a partition of `nl2sql.entry`.
+
+use crate::pg::server::error::Result;
+use crate::pg::server::{query, settings};
+use pgrx::spi;
+
+/// The namespace of the current model: `nl2sql__<provider-model slug>__<dimension>`.
+pub fn current() -> Result<String> {
+    let (model, dimension) = settings::embedding_model()?;
+    let slug: String =
+        model.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();
+    Ok(format!("nl2sql__{slug}__{dimension}"))
+}
+
+/// Makes the namespace's partition where there is none, and the extension its owner, so that a dump
+/// leaves it out. For the extension's owner.
+pub fn ensure(namespace: &str) -> Result<()> {
+    if exists(namespace)? {
+        return Ok(());
+    }
+    // One transaction at a time makes partitions; the others then find theirs made. This is the lock that
+    // attaching takes: searches and other builds' rows pass. An advisory lock would not do, since waiting
+    // for one does not take in what others have changed in the catalogue.
+    query::execute("LOCK TABLE nl2sql.entry IN SHARE UPDATE EXCLUSIVE MODE", &[])?;
+    if !exists(namespace)? {
+        let (_, dimension) = settings::embedding_model()?;
+        let dimension = i32::try_from(dimension).unwrap_or(i32::MAX);
+        query::execute("SELECT nl2sql.create_namespace($1, $2)", &[namespace.into(), dimension.into()])?;
+        query::execute(&format!("ALTER EXTENSION nl2sql ADD TABLE {}", table(namespace)), &[])?;
+    }
+    Ok(())
+}
+
+/// Asked of the newest state of the catalogue, not of the transaction's snapshot.
+fn exists(namespace: &str) -> Result<bool> {
+    let found =
+        query::read_one("SELECT to_regclass(format('nl2sql.%I', $1)) IS NOT NULL", &[namespace.into()], |row| {
+            row.must::<bool>(1)
+        })?;
+    Ok(found == Some(true))
+}
+
+/// Drops the namespace with everything in it; gives the number of its entries. For the extension's
+/// owner.
+pub fn drop(namespace: &str) -> Result<i64> {
+    let table = table(namespace);
+    let entries = query::read_one(&format!("SELECT count(*) FROM {table}"), &[], |row| row.must::<i64>(1))?;
+    query::execute("DELETE FROM nl2sql.pointer WHERE namespace = $1", &[namespace.into()])?;
+    query::execute("DELETE FROM nl2sql.build WHERE namespace = $1", &[namespace.into()])?;
+    query::execute(&format!("ALTER TABLE nl2sql.entry DETACH PARTITION {table}"), &[])?;
+    query::execute(&format!("ALTER EXTENSION nl2sql DROP TABLE {table}"), &[])?;
+    query::execute(&format!("DROP TABLE {table}"), &[])?;
+    Ok(entries.unwrap_or(0))
+}
+
+/// Every namespace that has a partition, in name order. For the extension's owner.
+pub fn all() -> Result<Vec<String>> {
+    query::read(
+        "SELECT c.relname::text FROM pg_catalog.pg_inherits i
+         JOIN pg_catalog.pg_class c ON c.oid = i.inhrelid
+         WHERE i.inhparent = 'nl2sql.entry'::regclass ORDER BY c.relname COLLATE \"C\"",
+        &[],
+        |row| row.must::<String>(1),
+    )
+}
+
+fn table(namespace: &str) -> String {
+    spi::quote_qualified_identifier("nl2sql", namespace)
+}

@@ -1,0 +1,188 @@
+//! Tables ranked for a question.
+
+use crate::pg::index::embedder;
+use crate::pg::search::evidence;
+use crate::pg::search::evidence::{Question, TableFound};
+use crate::pg::search::nearest;
+use crate::pg::search::nearest::Builds;
+use crate::pg::server::error::{Error, Result};
+use crate::pg::server::{interrupt, query};
+use nl2sql_core::catalog::identifier::{TableName, shown};
+use nl2sql_core::search::mmr;
+use nl2sql_core::search::mmr::Candidate;
+use nl2sql_core::search::table_rank;
+use nl2sql_core::search::value_match::{Match, Named};
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+/// How tables are ranked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Strategy {
+    /// By the table's text, its best column's and the words, then by foreign keys.
+    Fused,
+    /// By the table's text alone.
+    Dense,
+    /// The same, by maximal marginal relevance.
+    Mmr,
+}
+
+impl Strategy {
+    const KNOWN: [(&str, Strategy); 3] =
+        [("fused", Strategy::Fused), ("dense", Strategy::Dense), ("mmr", Strategy::Mmr)];
+
+    pub fn parse(name: &str) -> Result<Self> {
+        match Self::KNOWN.iter().find(|(known, _)| *known == name) {
+            Some((_, strategy)) => Ok(*strategy),
+            None => Err(Error::invalid(format!("unknown strategy \"{}\"", shown(name)))
+                .hint(format!("Known strategies: {}.", Self::KNOWN.map(|(known, _)| known).join(", ")))),
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        Self::KNOWN.iter().find(|(_, known)| *known == self).map_or("", |(name, _)| name)
+    }
+}
+
+/// A table that the search looked at.
+pub struct Table {
+    /// As the extension knows it.
+    pub number: i32,
+    pub datasource: String,
+    pub name: TableName,
+    pub found: TableFound,
+    /// From 0 to 1.
+    pub score: f64,
+}
+
+/// All tables that exist for the current user, and their order.
+pub struct Ranking {
+    pub strategy: Strategy,
+    /// Stems of the question's words.
+    pub stems: Vec<String>,
+    /// In the order of their names.
+    pub tables: Vec<Table>,
+    /// Places in `tables`, best first.
+    pub order: Vec<usize>,
+    /// The tables that foreign keys join each table with, by their places.
+    pub neighbours: Vec<Vec<usize>>,
+    /// Values that the question names, by table and place of the column.
+    pub matches: HashMap<(usize, i16), Match>,
+}
+
+/// Ranks the tables of the builds for a question; `limit` is how many a strategy that picks one after
+/// the other has to pick.
+pub fn rank(builds: &Builds, question: &str, strategy: Strategy, limit: usize) -> Result<Ranking> {
+    let words = Question::new(question)?;
+    let vector = embedder::embed_question(question)?;
+    let mut found = evidence::read(builds, &vector, &words)?;
+    let mut tables: Vec<Table> = Vec::with_capacity(found.tables.len());
+    for (number, datasource, name) in names(builds)? {
+        if let Some(found) = found.tables.remove(&number) {
+            tables.push(Table { number, datasource, name, found, score: 0.0 });
+        }
+    }
+    tables.sort_by(|a, b| a.name.cmp(&b.name).then_with(|| a.datasource.cmp(&b.datasource)));
+    let places: HashMap<i32, usize> = tables.iter().enumerate().map(|(place, table)| (table.number, place)).collect();
+    let mut ranking = Ranking {
+        strategy,
+        stems: words.stems,
+        neighbours: neighbours(&found.joins, &places),
+        tables,
+        order: Vec::new(),
+        matches: HashMap::new(),
+    };
+    ranking.match_values(builds, question, &places)?;
+    match strategy {
+        Strategy::Fused => ranking.fuse(),
+        Strategy::Dense => ranking.by(|table| table.found.evidence.table.unwrap_or(-1.0)),
+        Strategy::Mmr => ranking.pick(builds, &vector, limit)?,
+    }
+    Ok(ranking)
+}
+
+/// Numbers and names of the tables that exist for the current user.
+fn names(builds: &Builds) -> Result<Vec<(i32, String, TableName)>> {
+    query::read(
+        "SELECT id, datasource, table_schema, table_name FROM nl2sql.relation WHERE live AND datasource = ANY ($1)",
+        &[builds.datasources.clone().into()],
+        |row| Ok((row.must(1)?, row.must(2)?, TableName::new(row.must::<String>(3)?, row.must::<String>(4)?))),
+    )
+}
+
+fn neighbours(joins: &[(i32, i32)], places: &HashMap<i32, usize>) -> Vec<Vec<usize>> {
+    let mut neighbours: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); places.len()];
+    for (from, to) in joins {
+        if let (Some(&from), Some(&to)) = (places.get(from), places.get(to)) {
+            neighbours[from].insert(to);
+            neighbours[to].insert(from);
+        }
+    }
+    neighbours.into_iter().map(|tables| tables.into_iter().collect()).collect()
+}
+
+impl Ranking {
+    /// A value that the question names makes its column as near as can be.
+    fn match_values(&mut self, builds: &Builds, question: &str, places: &HashMap<i32, usize>) -> Result<()> {
+        let named = Named::new(question);
+        for (number, place, values) in evidence::known_values(builds)? {
+            interrupt::check();
+            let (Some(&table), Some(found)) = (places.get(&number), named.best(&values)) else { continue };
+            let evidence = &mut self.tables[table].found;
+            if let Some(column) = evidence.columns.iter_mut().find(|column| column.place == place) {
+                column.similarity = column.similarity.max(found.similarity);
+                let best = evidence.evidence.column.unwrap_or(found.similarity);
+                evidence.evidence.column = Some(best.max(found.similarity));
+                self.matches.insert((table, place), found);
+            }
+        }
+        Ok(())
+    }
+
+    fn fuse(&mut self) {
+        let evidence: Vec<_> = self.tables.iter().map(|table| table.found.evidence.clone()).collect();
+        let scores = table_rank::propagate(&table_rank::fuse(&evidence), &self.neighbours);
+        for (table, score) in self.tables.iter_mut().zip(&scores) {
+            table.score = *score;
+        }
+        self.order = table_rank::order(&scores);
+    }
+
+    fn by(&mut self, score: impl Fn(&Table) -> f64) {
+        let scores: Vec<f64> = self.tables.iter().map(score).collect();
+        for (table, score) in self.tables.iter_mut().zip(&scores) {
+            table.score = *score;
+        }
+        self.order = table_rank::order(&scores);
+    }
+
+    /// The picks of `nl2sql_mmr` with its own lambda over the tables' entries, then the rest of its pool.
+    fn pick(&mut self, builds: &Builds, vector: &[f32], limit: usize) -> Result<()> {
+        const LAMBDA: f64 = 0.7;
+        let fetch = i64::try_from(limit.saturating_mul(4)).unwrap_or(i64::MAX);
+        let pool = nearest::nearest(builds, vector, Some(&["schema.table".to_owned()]), None, fetch)?;
+        let candidates: Vec<Candidate> = pool
+            .iter()
+            .map(|near| Candidate { id: &near.id, similarity: near.similarity, vector: &near.vector })
+            .collect();
+        let picks = mmr::select(&candidates, limit, LAMBDA, &mut interrupt::check);
+        let keys: HashMap<(&str, String), usize> = self
+            .tables
+            .iter()
+            .enumerate()
+            .map(|(place, table)| ((table.datasource.as_str(), table.name.to_string()), place))
+            .collect();
+        let place = |at: usize| {
+            let key = pool[at].metadata["table"].as_str().unwrap_or_default().to_owned();
+            keys.get(&(pool[at].datasource.as_str(), key)).copied()
+        };
+        let mut ordered: Vec<(usize, f64)> =
+            picks.iter().filter_map(|pick| Some((place(pick.at)?, pool[pick.at].similarity))).collect();
+        let picked: HashSet<usize> = ordered.iter().map(|(place, _)| *place).collect();
+        let rest = pool.iter().enumerate().filter_map(|(at, near)| Some((place(at)?, near.similarity)));
+        ordered.extend(rest.filter(|(place, _)| !picked.contains(place)));
+        for (place, similarity) in &ordered {
+            self.tables[*place].score = *similarity;
+        }
+        self.order = ordered.into_iter().map(|(place, _)| place).collect();
+        Ok(())
+    }
+}

@@ -1,0 +1,40 @@
+//! A `jsonb` argument as text. Postgres keeps numbers and depths that serde_json does not, so reading
+//! it is left to where a failure becomes an error of ours.
+
+use crate::pg::server::error::{Error, Result};
+use pgrx::callconv::{Arg, ArgAbi};
+use pgrx::datum::FromDatum;
+use pgrx::nullable::Nullable;
+use pgrx::pg_sys;
+use serde_json::Value;
+use std::ffi::CStr;
+
+pub struct JsonbText(String);
+
+impl JsonbText {
+    pub fn parse(&self, argument: &str) -> Result<Value> {
+        serde_json::from_str(&self.0).map_err(|error| Error::invalid(format!("{argument} cannot be read: {error}")))
+    }
+}
+
+impl FromDatum for JsonbText {
+    unsafe fn from_polymorphic_datum(datum: pg_sys::Datum, is_null: bool, _: pg_sys::Oid) -> Option<Self> {
+        if is_null {
+            return None;
+        }
+        // SAFETY: the datum is a jsonb, of which the server's own function makes a C string.
+        let text = unsafe { pgrx::direct_function_call::<&CStr>(pg_sys::jsonb_out, &[Some(datum)]) }?;
+        Some(Self(text.to_string_lossy().into_owned()))
+    }
+}
+
+// SAFETY: the argument is declared as jsonb, which is what `FromDatum` above reads.
+unsafe impl<'fcx> ArgAbi<'fcx> for JsonbText {
+    unsafe fn unbox_arg_unchecked(arg: Arg<'_, 'fcx>) -> Self {
+        unsafe { arg.unbox_arg_using_from_datum() }.unwrap_or(Self(String::new()))
+    }
+
+    unsafe fn unbox_nullable_arg(arg: Arg<'_, 'fcx>) -> Nullable<Self> {
+        unsafe { arg.unbox_arg_using_from_datum() }.into()
+    }
+}
