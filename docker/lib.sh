@@ -104,6 +104,6 @@ build_all() {
         "nl2sql builds with Rust 1.95 or later; install a toolchain (the set-up installs none) and put cargo on PATH."
     say "building for Postgres $PG_MAJOR with cargo (some minutes the first time)"
     (cd "$ROOT" && PGRX_PG_CONFIG_PATH=$PG_CONFIG cargo build $quiet --release \
-        -p nl2sql -p nl2sql_embed --features "nl2sql/pg$PG_MAJOR")
+        -p nl2sql -p nl2sql_model --features "nl2sql/pg$PG_MAJOR")
     RELEASE=${CARGO_TARGET_DIR:-$ROOT/target}/release
 }

@@ -60,6 +60,7 @@ docker/cluster.sh start "$NL2SQL_TEST_CLUSTER" -c max_connections=100 -c autovac
 
 cargo_suite core -p nl2sql_core
 cargo_suite embed -p nl2sql_embed
+cargo_suite model -p nl2sql_model
 regress
 for file in tests/tests/*.rs; do
     cargo_suite "$(basename "$file" .rs)" -p nl2sql_tests --test "$(basename "$file" .rs)"

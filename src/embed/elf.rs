@@ -1,8 +1,7 @@
-//! Whether a shared library is there in full, before the loader maps it.
+//! Checks that a shared library is complete before the loader maps it.
 //!
-//! The loader maps a truncated library without complaint, and the process dies of
-//! SIGBUS when it touches what is not there. In a PostgreSQL backend that restarts
-//! the server.
+//! The loader maps a truncated library without an error. The process then dies of SIGBUS when it touches a missing page,
+//! and when a PostgreSQL backend dies, the server restarts.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -10,9 +9,9 @@ use std::path::Path;
 
 use crate::error::EmbedError;
 
-pub(crate) const WHAT: &str = "the ONNX Runtime library";
-/// `e_machine` of the machine that this was compiled for; 0 where it is not known,
-/// and then not looked at.
+/// What errors call the file.
+pub(crate) const LIBRARY: &str = "the ONNX Runtime library";
+/// `e_machine` of the target architecture; 0 if it is not known, which skips the check.
 const MACHINE: u16 = if cfg!(target_arch = "x86_64") {
     62
 } else if cfg!(target_arch = "aarch64") {
@@ -21,13 +20,13 @@ const MACHINE: u16 = if cfg!(target_arch = "x86_64") {
     0
 };
 
-/// Checks that the file at `path` is a 64-bit ELF library of this machine that is
-/// as long as its own headers say.
+/// Checks that the file at `path` is a 64-bit ELF library for this architecture, at least as long as its headers
+/// require.
 ///
 /// # Errors
 /// `Missing`, `Unreadable`, `Unexpected`.
 pub(crate) fn check(path: &Path) -> Result<(), EmbedError> {
-    let failed = |error| EmbedError::reading(path, WHAT, error);
+    let failed = |error| EmbedError::reading(path, LIBRARY, error);
     let mut file = File::open(path).map_err(failed)?;
     let length = file.metadata().map_err(failed)?.len();
     let mut header = [0; 64];
@@ -38,25 +37,24 @@ pub(crate) fn check(path: &Path) -> Result<(), EmbedError> {
             file.read_exact(&mut bytes).ok()?;
             Some(bytes)
         }),
-        // A directory fails to be read, and a file of a few bytes ends.
+        // A directory is a read error; a file of a few bytes ends early.
         Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => {
-            Err("a file of fewer than 64 bytes".to_owned())
+            Err("a file shorter than 64 bytes".to_owned())
         }
         Err(error) => return Err(failed(error)),
     };
     let problem = match complete {
         Ok(expected) if expected <= length => return Ok(()),
-        Ok(expected) => format!("{length} bytes of {expected}"),
+        Ok(expected) => format!("a truncated file, {length} of {expected} bytes"),
         Err(problem) => problem,
     };
-    Err(EmbedError::unexpected(path, "a shared library of this machine", problem))
+    Err(EmbedError::unexpected(path, "a shared library for this architecture", problem))
 }
 
-/// The length that an ELF header and its program headers, read through `read`
-/// (offset, size), demand.
+/// The least length of a file with this ELF header. `read` (offset, size) reads the program headers.
 fn expected_length(header: &[u8; 64], mut read: impl FnMut(u64, usize) -> Option<Vec<u8>>) -> Result<u64, String> {
     if header[..6] != *b"\x7fELF\x02\x01" {
-        return Err("no 64-bit ELF file".to_owned());
+        return Err("not a 64-bit ELF file".to_owned());
     }
     let machine = number(header, 0x12, 2);
     if MACHINE != 0 && machine != u64::from(MACHINE) {
@@ -64,7 +62,7 @@ fn expected_length(header: &[u8; 64], mut read: impl FnMut(u64, usize) -> Option
     }
     let (offset, size, count) = (number(header, 0x20, 8), number(header, 0x36, 2), number(header, 0x38, 2));
     if size < 56 {
-        return Err("a broken ELF header".to_owned());
+        return Err("an invalid ELF header".to_owned());
     }
     let programs = read(offset, (size * count) as usize).ok_or("program headers beyond the end of the file")?;
     let segments = programs
@@ -84,12 +82,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_test_program_itself_is_complete() {
+    fn the_test_binary_is_complete() {
         check(&std::env::current_exe().unwrap()).unwrap();
     }
 
     #[test]
-    fn what_is_no_library_is_told_apart() {
+    fn a_file_that_is_not_a_library_is_rejected() {
         assert!(matches!(check(Path::new("/nonexistent")), Err(EmbedError::Missing { .. })));
         assert!(check(Path::new("/")).is_err());
         let mut header = [0; 64];

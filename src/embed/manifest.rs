@@ -1,29 +1,29 @@
-//! `manifest.json`: which files of a model directory belong together.
+//! `manifest.json`: the files that make up a model directory.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::digest;
 use crate::error::EmbedError;
+use crate::sha256;
 
 /// The name of the manifest in a model directory.
 pub const MANIFEST: &str = "manifest.json";
 
-/// The kind of manifest that this version of the crate writes and reads.
-pub(crate) const FORMAT: u32 = 1;
+/// The manifest format that this version reads and writes.
+pub const FORMAT: u32 = 1;
 
-/// A model directory's table of contents. It is written last, after the vectors of
-/// the model were checked: a directory that has one has a checked model.
+/// A model directory's table of contents. Setup writes it last, after checking the model's vectors, so a directory with
+/// a manifest holds a checked model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
     pub format: u32,
     /// `provider/model`, e.g. `local/all-minilm-l6-v2`.
     pub model: String,
-    /// Components of a vector.
+    /// Number of components of a vector.
     pub dimension: usize,
-    /// Tokens after which a text is cut, including `[CLS]` and `[SEP]`.
+    /// Most tokens of a text, including `[CLS]` and `[SEP]`.
     pub max_tokens: usize,
     pub files: Vec<FileEntry>,
 }
@@ -32,10 +32,10 @@ pub struct Manifest {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileEntry {
     pub role: Role,
-    /// The name in the directory; it contains the beginning of `sha256`.
+    /// Name in the directory, which contains the first digits of `sha256`.
     pub name: String,
     pub bytes: u64,
-    /// 64 lower-case hex digits.
+    /// 64 lowercase hex digits.
     pub sha256: String,
 }
 
@@ -48,7 +48,8 @@ pub enum Role {
 }
 
 impl Role {
-    pub(crate) fn what(self) -> &'static str {
+    /// What errors call the file.
+    pub(crate) fn description(self) -> &'static str {
         match self {
             Role::Graph => "the model's graph",
             Role::Weights => "the model's weights",
@@ -58,11 +59,11 @@ impl Role {
 }
 
 impl Manifest {
-    /// The manifest of `dir`, or none when there is no such file.
+    /// The manifest of `dir`, or `None` when the directory has none.
     ///
     /// # Errors
-    /// `Missing` when `dir` itself is not there, `Unreadable`, and `Unexpected` when
-    /// the file is not a manifest of this version.
+    /// `Missing` when `dir` itself does not exist; `Unreadable`; `Unexpected` when the file is not a manifest of this
+    /// version.
     pub fn read(dir: &Path) -> Result<Option<Manifest>, EmbedError> {
         let path = dir.join(MANIFEST);
         let bytes = match fs::read(&path) {
@@ -87,7 +88,7 @@ impl Manifest {
                 format!("dimension {}, {} tokens", manifest.dimension, manifest.max_tokens),
             ))
         } else {
-            // A name with a slash would lead out of the directory.
+            // A name with a slash would lead outside the directory.
             manifest
                 .files
                 .iter()
@@ -100,28 +101,27 @@ impl Manifest {
         }
     }
 
-    /// The file of `dir` that plays `role`.
+    /// Path of the file in `dir` that has `role`.
     ///
     /// # Errors
-    /// `Unexpected` when the manifest names none.
+    /// `Unexpected` when the manifest has no such file.
     pub fn path(&self, dir: &Path, role: Role) -> Result<PathBuf, EmbedError> {
         let entry = self.files.iter().find(|file| file.role == role);
         entry
             .map(|file| dir.join(&file.name))
-            .ok_or_else(|| EmbedError::unexpected(&dir.join(MANIFEST), role.what(), "no such entry"))
+            .ok_or_else(|| EmbedError::unexpected(&dir.join(MANIFEST), role.description(), "no such entry"))
     }
 
-    /// Checks that the files are there in full length, and that the graph and the
-    /// tokenizer, which are small, have their SHA-256: under 2 ms. A weights file of
-    /// the right length is believed; [`Manifest::verify`] reads it.
+    /// Checks the length of every file, and the SHA-256 of the graph and the tokenizer, which are small. Takes less than
+    /// 2 ms. Does not read the weights; [`Manifest::verify`] does.
     ///
     /// # Errors
     /// `Missing`, `Unreadable`, `Unexpected`.
-    pub fn glance(&self, dir: &Path) -> Result<(), EmbedError> {
+    pub fn check_small_files(&self, dir: &Path) -> Result<(), EmbedError> {
         self.check(dir, |role| role != Role::Weights)
     }
 
-    /// Checks the length and the SHA-256 of every file: about 0.1 s.
+    /// Checks the length and the SHA-256 of every file. Takes about 0.1 s.
     ///
     /// # Errors
     /// `Missing`, `Unreadable`, `Unexpected`.
@@ -134,7 +134,7 @@ impl Manifest {
             self.path(dir, role)?;
         }
         for file in &self.files {
-            let (path, what) = (dir.join(&file.name), file.role.what());
+            let (path, what) = (dir.join(&file.name), file.role.description());
             let metadata = fs::metadata(&path).map_err(|error| EmbedError::reading(&path, what, error))?;
             if !metadata.is_file() || metadata.len() != file.bytes {
                 return Err(EmbedError::unexpected(
@@ -144,7 +144,7 @@ impl Manifest {
                 ));
             }
             if hashed(file.role) {
-                let found = digest::of_file(&path, what)?;
+                let found = sha256::of_file(&path, what)?;
                 if found != file.sha256 {
                     return Err(EmbedError::unexpected(&path, format!("SHA-256 {}", file.sha256), found));
                 }
@@ -174,12 +174,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read() {
+    fn a_written_manifest_reads_back() {
         assert_eq!(parse(&manifest()).unwrap(), manifest());
     }
 
     #[test]
-    fn another_format_and_names_that_lead_away_are_refused() {
+    fn another_format_and_names_with_a_path_are_rejected() {
         let mut other = manifest();
         other.format = 99;
         assert!(matches!(parse(&other), Err(EmbedError::Unexpected { .. })));
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_role_without_a_file_is_not_a_model() {
+    fn a_role_without_a_file_is_an_error() {
         let error = manifest().path(Path::new("/d"), Role::Tokenizer).unwrap_err();
         assert!(error.to_string().contains("the tokenizer"), "{error}");
     }

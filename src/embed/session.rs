@@ -1,4 +1,4 @@
-//! A model in ONNX Runtime: token ids in, one vector a text out.
+//! A model loaded into ONNX Runtime: takes token ids, returns one vector per text.
 
 use std::path::Path;
 
@@ -11,27 +11,26 @@ use ort::session::{RunOptions, Session, SessionInputValue};
 use ort::value::{Outlet, TensorElementType, TensorRef, ValueType};
 
 use crate::error::EmbedError;
-use crate::pool;
+use crate::pooling;
 
 /// How a model is loaded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Options {
-    /// Let the runtime keep private copies of weights, re-arranged for speed: for a
-    /// process that is forked after it has loaded the model. It changes nothing for
-    /// the model that `nl2sql-model` writes, whose weights are stored that way.
+pub struct LoadOptions {
+    /// Lets the runtime keep private copies of the weights, rearranged for speed. Useful for a process that loads the
+    /// model and then forks. Has no effect on the model that `nl2sql-model` writes, whose weights are stored that way.
     pub prepack: bool,
 }
 
-/// What a graph gives back.
+/// The kind of output that a graph returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pooling {
     /// `[texts, dimension]`.
     Pooled,
-    /// `[texts, tokens, dimension]`: the mean is for us to make.
+    /// `[texts, tokens, dimension]`: take the mean over the tokens here.
     Mean,
 }
 
-/// Which tensor of the graph an input is.
+/// What an input of the graph holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Input {
     Ids,
@@ -45,19 +44,24 @@ pub(crate) struct Model {
     output: usize,
     pooling: Pooling,
     dimension: usize,
-    /// Options of a run after which the runtime's free memory is given back.
+    /// Options of a run that frees the runtime's spare memory when it ends.
     last: RunOptions,
 }
 
 impl Model {
-    /// Loads the graph at `path`. `finished` says that it needs no optimiser.
+    /// Loads the graph at `path`. `optimized` means that the runtime need not optimize it.
     ///
     /// # Errors
-    /// `Unexpected` when it is not an ONNX model of this kind, `Inference` when its
-    /// dimension is only known by running it and that fails.
-    pub fn open(environment: &Environment, path: &Path, finished: bool, options: Options) -> Result<Self, EmbedError> {
+    /// `Unexpected` when it is not an ONNX model of this kind; `Inference` when only a run can tell its dimension and
+    /// the run fails.
+    pub fn open(
+        environment: &Environment,
+        path: &Path,
+        optimized: bool,
+        options: LoadOptions,
+    ) -> Result<Self, EmbedError> {
         let expected = "an ONNX model of sentence embeddings";
-        let session = builder(environment, finished, options)
+        let session = builder(environment, optimized, options)
             .and_then(|mut builder| builder.commit_from_file(path))
             .map_err(|error| EmbedError::unexpected(path, expected, error.to_string()))?;
         let unexpected = |found: String| EmbedError::unexpected(path, expected, found);
@@ -82,9 +86,8 @@ impl Model {
         self.dimension
     }
 
-    /// Runs the graph on texts of one length, which are not none; a vector of length
-    /// 1 for each. With `last`, memory that the runtime has set aside for longer runs
-    /// is free for the system to take afterwards.
+    /// Runs the graph on one or more texts of the same length. Returns a vector of length 1 for each. With `last`, the
+    /// runtime then frees the memory that it has reserved for longer runs.
     ///
     /// # Errors
     /// `Inference`.
@@ -92,7 +95,7 @@ impl Model {
         let shape = [texts.len(), texts.first().map_or(0, |text| text.len())];
         let ids: Vec<i64> = texts.concat().into_iter().map(i64::from).collect();
         if ids.len() != shape[0] * shape[1] {
-            return Err(EmbedError::inference("a batch of texts of several lengths"));
+            return Err(EmbedError::inference("a batch has texts of different lengths"));
         }
         let ones = vec![1; ids.len()];
         let zeros = vec![0; if self.takes(Input::Types) { ids.len() } else { 0 }];
@@ -125,11 +128,11 @@ impl Model {
     }
 }
 
-fn builder(environment: &Environment, finished: bool, options: Options) -> ort::Result<SessionBuilder> {
-    let level = if finished { GraphOptimizationLevel::Disable } else { GraphOptimizationLevel::All };
+fn builder(environment: &Environment, optimized: bool, options: LoadOptions) -> ort::Result<SessionBuilder> {
+    let level = if optimized { GraphOptimizationLevel::Disable } else { GraphOptimizationLevel::All };
     Ok(Session::builder(environment)?
         .with_log_level(LogLevel::Fatal)?
-        // One thread, the caller's: the runtime then starts none.
+        // Only the caller's thread: the runtime then starts none.
         .with_intra_threads(1)?
         .with_inter_threads(1)?
         .with_parallel_execution(false)?
@@ -137,9 +140,9 @@ fn builder(environment: &Environment, finished: bool, options: Options) -> ort::
         .with_inter_op_spinning(false)?
         .with_optimization_level(level)?
         .with_prepacking(options.prepack)?
-        // Lengths vary from run to run, so a plan for one of them is of no use.
+        // Lengths vary from run to run, so a memory plan for one length does not help the next run.
         .with_memory_pattern(false)?
-        // Short texts then cost no page faults. What long ones need is given back.
+        // The arena saves page faults for short texts. Memory for long texts is freed after the run.
         .with_execution_providers([ep::CPU::default().with_arena_allocator(true).build()])?)
 }
 
@@ -149,7 +152,7 @@ fn last_run() -> ort::Result<RunOptions> {
     Ok(options)
 }
 
-/// The inputs of a graph, in its order.
+/// The inputs of a graph, in the graph's order.
 fn inputs(outlets: &[Outlet]) -> Result<Vec<(String, Input)>, String> {
     let mut inputs = Vec::new();
     for outlet in outlets {
@@ -171,8 +174,8 @@ fn inputs(outlets: &[Outlet]) -> Result<Vec<(String, Input)>, String> {
     Ok(inputs)
 }
 
-/// The output to take, how to pool it, and its last dimension if that is fixed. A
-/// pooled output is preferred, by name or by shape.
+/// The output to use, how to pool it, and its last dimension if that is fixed. Prefers a pooled output, by name or by
+/// shape.
 fn output(outlets: &[Outlet]) -> Result<(usize, Pooling, Option<usize>), String> {
     let candidates = outlets.iter().enumerate().filter_map(|(index, outlet)| {
         let ValueType::Tensor { ty: TensorElementType::Float32, shape, .. } = outlet.dtype() else {
@@ -184,7 +187,7 @@ fn output(outlets: &[Outlet]) -> Result<(usize, Pooling, Option<usize>), String>
             ("sentence_embedding", 2) => Some((0, index, Pooling::Pooled, dimension)),
             ("last_hidden_state" | "token_embeddings", 3) => Some((1, index, Pooling::Mean, dimension)),
             (_, 3) => Some((2, index, Pooling::Mean, dimension)),
-            // BERT's `pooler_output` is trained for another task than similarity.
+            // BERT's `pooler_output` is not trained for similarity.
             (name, 2) if name != "pooler_output" => Some((3, index, Pooling::Pooled, dimension)),
             _ => None,
         }
@@ -200,11 +203,11 @@ fn vectors(pooling: Pooling, dims: &[usize], data: &[f32]) -> Option<Vec<Vec<f32
     match (pooling, dims) {
         (Pooling::Pooled, &[texts, dimension]) => {
             let view = ArrayView2::from_shape((texts, dimension), data).ok()?;
-            Some(pool::rows(view))
+            Some(pooling::normalized_rows(view))
         }
         (Pooling::Mean, &[texts, tokens, dimension]) => {
             let view = ArrayView3::from_shape((texts, tokens, dimension), data).ok()?;
-            Some(pool::mean(view))
+            Some(pooling::mean_over_tokens(view))
         }
         _ => None,
     }
@@ -215,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_output_of_another_shape_is_no_vector() {
+    fn an_output_of_another_shape_is_not_a_vector() {
         assert_eq!(vectors(Pooling::Pooled, &[1, 2], &[0.0, 2.0]), Some(vec![vec![0.0, 1.0]]));
         assert_eq!(vectors(Pooling::Mean, &[1, 2, 2], &[0.0, 1.0, 0.0, 3.0]), Some(vec![vec![0.0, 1.0]]));
         assert_eq!(vectors(Pooling::Mean, &[1, 2], &[0.0, 2.0]), None);

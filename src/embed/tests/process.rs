@@ -1,5 +1,5 @@
-//! What a process becomes that opens the model: still one thread, little memory, no
-//! file written, and free to fork. It has no test harness, which would have threads.
+//! What opening the model does to a process: no thread, little memory, no file written, and the process can still fork.
+//! Runs without a test harness, which would have threads.
 #![allow(unsafe_code)] // To fork.
 
 mod common;
@@ -11,18 +11,18 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use common::{Scratch, model, runtime};
-use nl2sql_embed::{Embedder, Options};
+use nl2sql_embed::{Embedder, LoadOptions};
 
 const QUESTION: &str = "how many albums has each artist?";
-/// What a process may take for itself, KiB: 9,500 in a release build on x86-64.
-const MEMORY: u64 = 10 << 10;
-/// What a hundred short texts, and a long batch, may leave behind.
-const GROWTH: u64 = 2 << 10;
+/// Most private memory after opening, in KiB. A release build on x86-64 takes 9,500.
+const MAX_PRIVATE: u64 = 10 << 10;
+/// Most private memory that a hundred short texts and a long batch may add, in KiB.
+const MAX_GROWTH: u64 = 2 << 10;
 
 fn main() {
     match std::env::args().nth(1).as_deref() {
-        // Pages of files that one process alone has mapped count as its own, though
-        // they are the system's. In a server there are others: this is one.
+        // File pages that only one process maps count as its private memory. A server has other processes that map them;
+        // this process stands in for those.
         Some("witness") => {
             let mut embedder = Embedder::open(&runtime(), &model()).expect("the model opens");
             embed(&mut embedder, QUESTION);
@@ -30,7 +30,7 @@ fn main() {
             let _ = std::io::stdin().read(&mut [0]);
         }
         Some("measured") => measured(),
-        // What `cargo test` passes on, for a harness.
+        // Run by `cargo test`, with arguments for a harness.
         _ => {
             let scratch = Scratch::new("process");
             let run = |role: &str| {
@@ -65,13 +65,13 @@ fn measured() {
     assert_eq!(threads(), 1);
     let files = writable();
     let started = Instant::now();
-    let mut embedder = Embedder::open_with(&runtime, &model, Options::default()).unwrap();
+    let mut embedder = Embedder::open_with(&runtime, &model, LoadOptions::default()).unwrap();
     let opened = started.elapsed();
     let vector = embed(&mut embedder, QUESTION);
     let first = started.elapsed();
     let added = private() - before;
     println!("open {opened:?}, with the first text {first:?}, {added} KiB private");
-    assert!(added <= MEMORY, "{added} KiB");
+    assert!(added <= MAX_PRIVATE, "{added} KiB");
     assert_eq!(threads(), 1);
     assert_eq!(writable(), files);
 
@@ -83,7 +83,7 @@ fn measured() {
     embedder.embed(&texts, &mut || ()).unwrap();
     let grown = private() - before;
     println!("{grown} KiB private after 200 more");
-    assert!(grown <= added + GROWTH, "{grown} KiB");
+    assert!(grown <= added + MAX_GROWTH, "{grown} KiB");
     assert_eq!(threads(), 1);
     assert_eq!(writable(), files);
 
@@ -97,15 +97,15 @@ fn measured() {
         }
         child => {
             let mut status = 0;
-            // SAFETY: `status` is a place for it.
+            // SAFETY: `status` is valid for writes.
             unsafe { libc::waitpid(child, &mut status, 0) };
-            assert_eq!(status, 0, "the model gives another vector after a fork");
+            assert_eq!(status, 0, "the model returns another vector after a fork");
         }
     }
     assert_eq!(embed(&mut embedder, QUESTION), vector);
 }
 
-/// Memory that this process shares with no other, KiB.
+/// Memory of this process that no other process shares, in KiB.
 fn private() -> u64 {
     let rollup = fs::read_to_string("/proc/self/smaps_rollup").unwrap();
     let lines = rollup.lines().filter(|line| line.starts_with("Private_"));
@@ -116,7 +116,7 @@ fn threads() -> usize {
     fs::read_dir("/proc/self/task").unwrap().count()
 }
 
-/// Files that this process has open for writing, but the standard ones.
+/// Files that this process has open for writing, except the standard streams.
 fn writable() -> Vec<std::path::PathBuf> {
     let open = fs::read_dir("/proc/self/fdinfo").unwrap().map(|entry| entry.unwrap().file_name());
     let names = open.filter_map(|name| name.into_string().ok());

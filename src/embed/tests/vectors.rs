@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
 use common::{model, runtime};
-use nl2sql_embed::{Embedder, setup};
+use nl2sql_embed::{EmbedError, Embedder, LoadOptions};
 
 fn open() -> Embedder {
     Embedder::open(&runtime(), &model()).expect("the model opens")
@@ -26,14 +26,7 @@ fn texts() -> Vec<String> {
 }
 
 #[test]
-fn the_model_is_complete_and_gives_the_reference_vectors() {
-    let (manifest, deviation) = setup::check(&runtime(), &model()).expect("a model that is right");
-    assert_eq!((manifest.model.as_str(), manifest.dimension), (setup::MODEL, 384));
-    assert!(deviation.expect("reference vectors") <= 1e-5);
-}
-
-#[test]
-fn an_embedder_says_what_it_is() {
+fn an_embedder_reports_its_model() {
     let embedder = open();
     assert_eq!(embedder.model(), Some("local/all-minilm-l6-v2"));
     assert_eq!((embedder.dimension(), embedder.max_tokens()), (384, 256));
@@ -48,7 +41,7 @@ fn a_known_sentence_has_its_known_vector() {
 }
 
 #[test]
-fn a_text_has_the_same_bits_whatever_is_beside_it() {
+fn a_vector_does_not_depend_on_the_texts_beside_it() {
     let mut embedder = open();
     let texts = texts();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
@@ -75,19 +68,19 @@ fn repeated_texts_fill_whole_batches() {
 }
 
 #[test]
-fn no_texts_give_no_vectors() {
+fn no_texts_return_no_vectors() {
     assert!(embed(&mut open(), &[]).is_empty());
 }
 
 #[test]
-fn an_empty_text_is_its_template() {
+fn an_empty_text_has_the_tokens_of_the_template() {
     let embedder = open();
     assert_eq!(embedder.token_ids("").unwrap(), [101, 102]);
     assert_eq!(embedder.token_ids(" \t\n\0").unwrap(), [101, 102]);
 }
 
 #[test]
-fn a_text_of_a_megabyte_costs_no_more_than_its_beginning() {
+fn a_text_of_a_megabyte_costs_no_more_than_its_first_part() {
     let embedder = open();
     let prose = "The quick brown fox; jumps over (the) lazy dog. ".repeat(22_000);
     let word = "abcdefghij".repeat(105_000);
@@ -132,16 +125,16 @@ fn a_tick_comes_before_every_batch() {
 }
 
 #[test]
-fn an_id_that_is_none_of_the_model_is_an_error() {
+fn an_unknown_token_id_is_an_error() {
     let mut embedder = open();
     let error = embedder.embed_ids(&[vec![101, 99_999, 102]], &mut || ()).unwrap_err();
-    assert!(matches!(error, nl2sql_embed::EmbedError::Inference { .. }), "{error}");
+    assert!(matches!(error, EmbedError::Inference { .. }), "{error}");
     assert_eq!(embed(&mut embedder, &["fine"]).len(), 1);
 }
 
 #[test]
 fn prepacking_changes_nothing_for_this_model() {
-    let options = nl2sql_embed::Options { prepack: true };
+    let options = LoadOptions { prepack: true };
     let mut prepacked = Embedder::open_with(&runtime(), &model(), options).unwrap();
     let text = ["what was sold in May?"];
     assert_eq!(embed(&mut prepacked, &text), embed(&mut open(), &text));

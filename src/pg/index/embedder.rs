@@ -3,7 +3,7 @@
 
 use crate::pg::server::error::{Error, Result};
 use crate::pg::server::{interrupt, settings};
-use nl2sql_embed::{EmbedError, Embedder, Options};
+use nl2sql_embed::{EmbedError, Embedder, LoadOptions};
 use pgrx::prelude::*;
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -33,7 +33,7 @@ pub fn preload() {
         return;
     }
     let (runtime, model_dir) = (settings::onnxruntime_path(), settings::model_dir());
-    let embedder = match Embedder::open_with(&runtime, &model_dir, Options { prepack: true, ..Options::default() }) {
+    let embedder = match Embedder::open_with(&runtime, &model_dir, LoadOptions { prepack: true }) {
         Ok(embedder) => embedder,
         Err(error) => {
             tracing::info!("model not preloaded, each backend will load it: {error}");

@@ -4,7 +4,7 @@ use nl2sql_tests::{Database, describe, sqlstate, text};
 use postgres::Client;
 
 /// Texts with the vectors that the model's publisher computes of them.
-const REFERENCE: &str = include_str!("../../../src/embed/reference.json");
+const REFERENCE: &str = include_str!("../../../src/model/reference.json");
 const TOLERANCE: f64 = 1e-5;
 
 fn embed(client: &mut Client, question: &str) -> Vec<f64> {

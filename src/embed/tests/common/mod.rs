@@ -1,4 +1,4 @@
-//! What the tests with a model share.
+//! What the tests with a model share, here and in `nl2sql_model`.
 #![allow(dead_code)] // Not every test program uses all of it.
 
 use std::fs;
@@ -10,7 +10,7 @@ pub fn runtime() -> PathBuf {
     required("NL2SQL_TEST_RUNTIME")
 }
 
-/// The model directory to test with, as `nl2sql-model write` makes it.
+/// The model directory to test with, written by `nl2sql-model write`.
 pub fn model() -> PathBuf {
     required("NL2SQL_TEST_MODEL")
 }
@@ -19,7 +19,7 @@ fn required(name: &str) -> PathBuf {
     std::env::var_os(name).unwrap_or_else(|| panic!("{name} is not set: see `make test`")).into()
 }
 
-/// A directory of a test's own, removed when it is dropped.
+/// A scratch directory, removed when the value is dropped.
 pub struct Scratch(pub PathBuf);
 
 impl Scratch {
@@ -42,7 +42,7 @@ impl Drop for Scratch {
     }
 }
 
-/// Makes `to` hold what `from` does: links, for weights are large and never changed.
+/// Copies the model directory `from` to `to`, with links, since the weights are large.
 pub fn copy(from: &Path, to: &Path) {
     for entry in fs::read_dir(from).expect("a model directory") {
         let entry = entry.expect("an entry");
@@ -50,7 +50,7 @@ pub fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Replaces the link or file at `path` by a file that holds `bytes`.
+/// Replaces the link or file at `path` with a file that holds `bytes`.
 pub fn replace(path: &Path, bytes: &[u8]) {
     fs::remove_file(path).expect("something to replace");
     fs::write(path, bytes).expect("a new file");

@@ -1,27 +1,25 @@
-//! all-MiniLM-L6-v2 as an ONNX graph: BERT with 6 layers, then the mean over the
-//! tokens and a vector of length 1.
+//! Writes all-MiniLM-L6-v2 as an ONNX graph: BERT with 6 layers, then the mean over the tokens, normalized to length 1.
 //!
-//! The graph is written in the form that ONNX Runtime executes best as it stands,
-//! so that it is loaded with the optimiser off:
+//! The graph is already in the form that ONNX Runtime executes best, so backends load it with the optimizer off:
 //!
-//! * A weight matrix is stored in panels of 16 columns, `[outputs/16, inputs, 16]`.
-//!   That is the order in which the runtime's matrix product reads it on x86-64 and
-//!   ARM alike, so that a product costs no re-arranging ("prepacking"), which a
-//!   private copy of 42 MB would otherwise avoid. A short text takes 9 ms rather
-//!   than 15, from file pages that all processes share.
-//! * What belongs together is one node: attention over the heads
-//!   (`MultiHeadAttention`), bias, residual and normalisation
-//!   (`SkipLayerNormalization`), bias and exact Gelu (`BiasGelu`). Each node costs
-//!   every backend 6 KB, and 0.1 ms when it opens the model.
-//! * There is no attention mask, since a batch is of texts of one length, and no
-//!   token type: all are 0, whose row is added to the positions here.
+//! * A weight matrix is stored in panels of 16 columns, `[outputs/16, inputs, 16]`. The runtime's matrix product reads
+//!   it in that order, on x86-64 and ARM alike, so a product needs no rearranging ("prepacking"), which would take a
+//!   private copy of 42 MB in each process. A short text takes 9 ms instead of 15, from file pages that all processes
+//!   share.
+//! * Operations are fused: attention over the heads (`MultiHeadAttention`); bias, residual, and normalization
+//!   (`SkipLayerNormalization`); bias and exact Gelu (`BiasGelu`). Each node costs every backend 6 KB, and 0.1 ms when
+//!   it opens the model.
+//! * There is no attention mask, because all texts of a batch have the same length. There is no token type: all types
+//!   are 0, whose row is added to the positions here.
 
 use std::io::Write;
 
-use crate::checkpoint::Checkpoint;
-use crate::error::EmbedError;
-use crate::graph::{Builder, CONTRIB, Weights};
-use crate::onnx::{self, Extent, Model, Node, OperatorSet, Tensor, ValueInfo};
+use nl2sql_embed::EmbedError;
+
+use crate::error::SetupError;
+use crate::onnx_graph::{CONTRIB, GraphBuilder, WeightsFile};
+use crate::onnx_proto::{self, Extent, Model, Node, OperatorSet, Tensor, ValueInfo};
+use crate::safetensors::Checkpoint;
 
 pub(crate) const HIDDEN: usize = 384;
 const LAYERS: usize = 6;
@@ -33,36 +31,34 @@ const EPSILON: f32 = 1e-12;
 /// Columns of a weight panel.
 const PANEL: usize = 16;
 
-/// A graph but for the entries of its weights, which are known once the file that
-/// holds them has its name.
-pub(crate) struct Skeleton {
+/// A graph without the tensors of its weights, which are known once the weights file has its final name.
+pub(crate) struct GraphWithoutWeights {
     nodes: Vec<Node>,
     constants: Vec<Tensor>,
 }
 
-/// Writes the weights of `checkpoint` to `weights` and gives back the graph.
+/// Writes the weights of `checkpoint` to `weights` and returns the graph.
 ///
 /// # Errors
-/// `Unexpected` when the checkpoint is of another model, and what `failed` makes of
-/// an I/O error of `weights`.
-pub(crate) fn build<W: Write>(
+/// `Unexpected` when the checkpoint belongs to another model, and the result of `failed` for an I/O error of `weights`.
+pub(crate) fn write<W: Write>(
     checkpoint: &Checkpoint,
-    weights: &mut Weights<W>,
-    failed: impl Fn(std::io::Error) -> EmbedError,
-) -> Result<Skeleton, EmbedError> {
-    let mut graph = Minilm { checkpoint, builder: Builder::new(weights), failed };
+    weights: &mut WeightsFile<W>,
+    failed: impl Fn(std::io::Error) -> SetupError,
+) -> Result<GraphWithoutWeights, SetupError> {
+    let mut graph = Minilm { checkpoint, builder: GraphBuilder::new(weights), failed };
     graph.shapes();
     let mut x = graph.embeddings()?;
     for layer in 0..LAYERS {
         x = graph.layer(layer, &x)?;
     }
-    graph.pool(&x);
+    graph.pooling(&x);
     let (nodes, constants) = graph.builder.finish();
-    Ok(Skeleton { nodes, constants })
+    Ok(GraphWithoutWeights { nodes, constants })
 }
 
-impl Skeleton {
-    /// The bytes of the ONNX file, given the entries of the weights.
+impl GraphWithoutWeights {
+    /// The bytes of the ONNX file, given the tensors of the weights.
     pub fn encode(self, weights: Vec<Tensor>) -> Vec<u8> {
         let axis = |name: &str| Extent::Named(name.to_owned());
         let ids = vec![axis("batch"), axis("sequence")];
@@ -73,12 +69,12 @@ impl Skeleton {
         let model = Model {
             ir_version: 9,
             producer_name: "nl2sql".to_owned(),
-            graph: Some(onnx::Graph {
+            graph: Some(onnx_proto::Graph {
                 node: self.nodes,
                 name: "all-MiniLM-L6-v2".to_owned(),
                 initializer,
-                input: vec![ValueInfo::tensor("input_ids", onnx::INT64, ids)],
-                output: vec![ValueInfo::tensor("sentence_embedding", onnx::FLOAT, vectors)],
+                input: vec![ValueInfo::tensor("input_ids", onnx_proto::INT64, ids)],
+                output: vec![ValueInfo::tensor("sentence_embedding", onnx_proto::FLOAT, vectors)],
             }),
             opset_import: vec![opset("", 20), opset(CONTRIB, 1)],
         };
@@ -88,17 +84,17 @@ impl Skeleton {
 
 struct Minilm<'a, W: Write, F> {
     checkpoint: &'a Checkpoint<'a>,
-    builder: Builder<'a, W>,
+    builder: GraphBuilder<'a, W>,
     failed: F,
 }
 
-impl<W: Write, F: Fn(std::io::Error) -> EmbedError> Minilm<'_, W, F> {
+impl<W: Write, F: Fn(std::io::Error) -> SetupError> Minilm<'_, W, F> {
     fn get(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>, EmbedError> {
         self.checkpoint.tensor(name, shape)
     }
 
-    /// Constants and shapes that all layers share. Between the layers the tokens of
-    /// all texts are the rows of one matrix, `[tokens, 384]`.
+    /// Adds constants and shapes that all layers share. Between layers, the tokens of all texts are the rows of one
+    /// matrix, `[tokens, 384]`.
     fn shapes(&mut self) {
         let b = &mut self.builder;
         b.ints("axis_0", &[0]);
@@ -113,7 +109,7 @@ impl<W: Write, F: Fn(std::io::Error) -> EmbedError> Minilm<'_, W, F> {
         b.op("Concat", &["shape", "three_hidden"], "by_text_three").int("axis", 0);
     }
 
-    fn embeddings(&mut self) -> Result<String, EmbedError> {
+    fn embeddings(&mut self) -> Result<String, SetupError> {
         let word = self.get("embeddings.word_embeddings.weight", &[WORDS, HIDDEN])?;
         let mut position = self.get("embeddings.position_embeddings.weight", &[POSITIONS, HIDDEN])?;
         let types = self.get("embeddings.token_type_embeddings.weight", &[2, HIDDEN])?;
@@ -128,7 +124,7 @@ impl<W: Write, F: Fn(std::io::Error) -> EmbedError> Minilm<'_, W, F> {
         b.floats("embedding_gamma", &[HIDDEN], &gamma);
         b.floats("embedding_beta", &[HIDDEN], &beta);
         b.op("Gather", &["word", "input_ids"], "word_rows");
-        // A slice: the optimiser rewrites Gather over Range wrongly.
+        // Slice, because the optimizer rewrites Gather over Range incorrectly.
         b.op("Slice", &["position", "axis_0", "sequence", "axis_0"], "position_rows");
         b.op("Add", &["word_rows", "position_rows"], "summed");
         b.op("LayerNormalization", &["summed", "embedding_gamma", "embedding_beta"], "normalised")
@@ -138,8 +134,8 @@ impl<W: Write, F: Fn(std::io::Error) -> EmbedError> Minilm<'_, W, F> {
         Ok("layer_0".to_owned())
     }
 
-    /// One layer: attention and the inner network, each with its residual.
-    fn layer(&mut self, layer: usize, x: &str) -> Result<String, EmbedError> {
+    /// Adds one layer: attention and the inner network, each with its residual.
+    fn layer(&mut self, layer: usize, x: &str) -> Result<String, SetupError> {
         let from = format!("encoder.layer.{layer}.");
         let n = |name: &str| format!("l{layer}_{name}");
         let context = self.attention(&from, &n, x)?;
@@ -159,8 +155,8 @@ impl<W: Write, F: Fn(std::io::Error) -> EmbedError> Minilm<'_, W, F> {
         self.residual(&format!("{from}output.LayerNorm"), &format!("layer_{}", layer + 1), [&out, &x], &down_bias)
     }
 
-    /// What each token takes from the others, `[tokens, 384]`.
-    fn attention(&mut self, from: &str, n: &impl Fn(&str) -> String, x: &str) -> Result<String, EmbedError> {
+    /// Adds the attention of each token to the others, `[tokens, 384]`.
+    fn attention(&mut self, from: &str, n: &impl Fn(&str) -> String, x: &str) -> Result<String, SetupError> {
         let (mut weight, mut bias) = (Vec::new(), Vec::new());
         for part in ["query", "key", "value"] {
             let from = format!("{from}attention.self.{part}");
@@ -177,7 +173,7 @@ impl<W: Write, F: Fn(std::io::Error) -> EmbedError> Minilm<'_, W, F> {
         Ok(n("context"))
     }
 
-    /// `x · weightᵀ` in the shape `shape`; `weight` is `[outputs, inputs]`.
+    /// Adds `x · weightᵀ` with shape `shape`; `weight` is `[outputs, inputs]`.
     fn product(
         &mut self,
         x: &str,
@@ -186,7 +182,7 @@ impl<W: Write, F: Fn(std::io::Error) -> EmbedError> Minilm<'_, W, F> {
         weight: &[f32],
         outputs: usize,
         inputs: usize,
-    ) -> Result<String, EmbedError> {
+    ) -> Result<String, SetupError> {
         let (panels, rows) = (format!("{name}_panels"), format!("{name}_rows"));
         let dims = [outputs / PANEL, inputs, PANEL];
         let b = &mut self.builder;
@@ -197,14 +193,14 @@ impl<W: Write, F: Fn(std::io::Error) -> EmbedError> Minilm<'_, W, F> {
         Ok(name.to_owned())
     }
 
-    /// `normalise(x + bias + residual)`.
+    /// Adds `normalize(x + bias + residual)`.
     fn residual(
         &mut self,
         from: &str,
         name: &str,
         [x, residual]: [&str; 2],
         bias: &[f32],
-    ) -> Result<String, EmbedError> {
+    ) -> Result<String, SetupError> {
         let gamma = self.get(&format!("{from}.weight"), &[HIDDEN])?;
         let beta = self.get(&format!("{from}.bias"), &[HIDDEN])?;
         let b = &mut self.builder;
@@ -215,20 +211,20 @@ impl<W: Write, F: Fn(std::io::Error) -> EmbedError> Minilm<'_, W, F> {
         Ok(name.to_owned())
     }
 
-    /// The mean over the tokens of each text, divided by its length.
-    fn pool(&mut self, x: &str) {
+    /// Adds the mean over the tokens of each text, normalized to length 1.
+    fn pooling(&mut self, x: &str) {
         let b = &mut self.builder;
         b.ints("last_axis", &[-1]);
         b.op("Reshape", &[x, "by_text"], "tokens");
-        // The runtime adds up a middle axis in an order that depends on how many texts
-        // there are, and the last one always in the same.
+        // Transpose first: the runtime sums a middle axis in an order that depends on the number of texts, but the last
+        // axis always in the same order.
         b.op("Transpose", &["tokens"], "components").ints("perm", &[0, 2, 1]);
         b.op("ReduceMean", &["components", "last_axis"], "mean").int("keepdims", 0);
         b.op("LpNormalization", &["mean"], "sentence_embedding").int("axis", -1).int("p", 2);
     }
 }
 
-/// `[outputs, inputs]` as `[outputs/16, inputs, 16]`.
+/// Rearranges `[outputs, inputs]` to `[outputs/16, inputs, 16]`.
 fn in_panels(weight: &[f32], inputs: usize) -> Vec<f32> {
     let mut panels = Vec::with_capacity(weight.len());
     for rows in weight.chunks_exact(PANEL * inputs) {
@@ -244,7 +240,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_panel_holds_16_outputs_side_by_side() {
+    fn a_panel_holds_16_adjacent_outputs() {
         let inputs = 3;
         let weight: Vec<f32> = (0..2 * PANEL * inputs).map(|v| v as f32).collect();
         let panels = in_panels(&weight, inputs);

@@ -1,8 +1,7 @@
-//! The part of the ONNX file format that the graph writer needs, as protobuf
-//! messages written out by hand: no `protoc`, no generated code.
+//! The part of the ONNX file format that the graph writer needs, as handwritten protobuf messages: no `protoc`, no
+//! generated code.
 //!
-//! Field numbers are those of `onnx.proto3`; a field that is not listed here is
-//! never written.
+//! Field numbers are those of `onnx.proto3`. Fields that are not listed here are never written.
 
 use prost::Message;
 
@@ -10,7 +9,7 @@ use prost::Message;
 pub const FLOAT: i32 = 1;
 /// `TensorProto.DataType` of 64-bit integers.
 pub const INT64: i32 = 7;
-/// `TensorProto.DataLocation`: the values are in another file.
+/// `TensorProto.DataLocation` of values in another file.
 pub const EXTERNAL: i32 = 1;
 
 /// `AttributeProto.AttributeType`.
@@ -92,10 +91,10 @@ pub struct Tensor {
     pub data_type: i32,
     #[prost(string, tag = "8")]
     pub name: String,
-    /// Little-endian values, when they are in the graph file itself.
+    /// Little-endian values, if they are in the graph file itself.
     #[prost(bytes = "vec", tag = "9")]
     pub raw_data: Vec<u8>,
-    /// `location`, `offset` and `length`, when they are in another file.
+    /// `location`, `offset`, and `length`, if the values are in another file.
     #[prost(message, repeated, tag = "13")]
     pub external_data: Vec<Entry>,
     #[prost(int32, tag = "14")]
@@ -144,7 +143,7 @@ pub struct Dimension {
     pub value: Option<Extent>,
 }
 
-/// A dimension that is known, or the name of one that is only known at run time.
+/// A known dimension, or the name of one that is known only at run time.
 #[derive(Clone, PartialEq, prost::Oneof)]
 pub enum Extent {
     #[prost(int64, tag = "1")]
@@ -154,7 +153,7 @@ pub enum Extent {
 }
 
 impl ValueInfo {
-    /// A tensor named `name` of element type `elem_type` with the dimensions `shape`.
+    /// A tensor with element type `elem_type` and dimensions `shape`.
     pub fn tensor(name: &str, elem_type: i32, shape: Vec<Extent>) -> Self {
         let dim = shape.into_iter().map(|extent| Dimension { value: Some(extent) }).collect();
         ValueInfo {

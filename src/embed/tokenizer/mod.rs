@@ -1,4 +1,7 @@
-//! Texts to token ids.
+//! Turns texts into token ids, with the `tokenizers` crate.
+
+mod truncate;
+mod wordpiece;
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,56 +14,54 @@ use tokenizers::{
     TruncationParams,
 };
 
-use crate::clip;
+use self::wordpiece::WordPiece;
 use crate::error::EmbedError;
-use crate::wordpiece::WordPiece;
 
 const WHAT: &str = "the tokenizer";
 
 type WordPieceTokenizer =
     TokenizerImpl<WordPiece, NormalizerWrapper, PreTokenizerWrapper, PostProcessorWrapper, DecoderWrapper>;
 
-/// What a `tokenizer.json` describes, with truncation at a number of tokens of our
-/// own and no padding, whatever the file says about either.
-pub(crate) struct Tokens {
-    kind: Kind,
+/// The tokenizer that a `tokenizer.json` describes, with the caller's limit of tokens and no padding, whatever the file
+/// configures for these two.
+pub(crate) struct TruncatingTokenizer {
+    algorithm: Algorithm,
     max_tokens: usize,
 }
 
-enum Kind {
+enum Algorithm {
     WordPiece(Box<WordPieceTokenizer>),
-    /// Any other model that the crate knows (BPE, Unigram …).
+    /// Any other model that the crate supports (BPE, Unigram …).
     Other(Box<Tokenizer>),
 }
 
-impl Tokens {
-    /// Reads the `tokenizer.json` at `path`. Texts are cut after `max_tokens`
-    /// tokens, including those that the template adds.
+impl TruncatingTokenizer {
+    /// Reads the `tokenizer.json` at `path`. Texts are cut after `max_tokens` tokens, including those that the template
+    /// adds.
     ///
     /// # Errors
-    /// `Missing`, `Unreadable`, and `Unexpected` when the file is not a tokenizer
-    /// or its template alone needs `max_tokens` tokens.
+    /// `Missing`, `Unreadable`, and `Unexpected` when the file is not a tokenizer or its template alone needs
+    /// `max_tokens` tokens.
     pub fn open(path: &Path, max_tokens: usize) -> Result<Self, EmbedError> {
         let json = fs::read(path).map_err(|error| EmbedError::reading(path, WHAT, error))?;
-        // Never a pool of threads, even if a later version of the crate should
-        // encode single texts in parallel.
+        // No thread pool, even if a later version of the crate encodes single texts in parallel.
         tokenizers::parallelism::set_parallelism(false);
         // The crate panics on some malformed files.
-        let kind = catch_unwind(AssertUnwindSafe(|| Kind::parse(&json, max_tokens)));
-        let kind = kind
-            .unwrap_or_else(|_| Err("a description that makes the tokenizer crate fail".into()))
+        let algorithm = catch_unwind(AssertUnwindSafe(|| Algorithm::parse(&json, max_tokens)));
+        let algorithm = algorithm
+            .unwrap_or_else(|_| Err("a file that makes the tokenizers crate fail".into()))
             .map_err(|error| EmbedError::unexpected(path, "a tokenizer.json", error.to_string()))?;
-        Ok(Tokens { kind, max_tokens })
+        Ok(TruncatingTokenizer { algorithm, max_tokens })
     }
 
     /// The token ids of `text`: at least those of the template, at most `max_tokens`.
     ///
     /// # Errors
-    /// `Inference` when the tokenizer fails, which that of BERT never does.
+    /// `Inference` when the tokenizer fails. BERT's tokenizer never fails.
     pub fn ids(&self, text: &str) -> Result<Vec<u32>, EmbedError> {
         let mut ids = Vec::new();
-        for beginning in clip::beginnings(text) {
-            ids = self.kind.encode(beginning).map_err(EmbedError::inference)?;
+        for prefix in truncate::prefixes(text) {
+            ids = self.algorithm.encode(prefix).map_err(EmbedError::inference)?;
             if ids.len() >= self.max_tokens {
                 break;
             }
@@ -69,30 +70,30 @@ impl Tokens {
     }
 }
 
-impl Kind {
-    fn parse(json: &[u8], max_tokens: usize) -> tokenizers::Result<Kind> {
+impl Algorithm {
+    fn parse(json: &[u8], max_tokens: usize) -> tokenizers::Result<Algorithm> {
         let json = std::str::from_utf8(json)?;
-        let mut kind = match word_piece(json) {
-            Some(tokenizer) => Kind::WordPiece(Box::new(tokenizer)),
-            None => Kind::Other(Box::new(json.parse()?)),
+        let mut algorithm = match word_piece(json) {
+            Some(tokenizer) => Algorithm::WordPiece(Box::new(tokenizer)),
+            None => Algorithm::Other(Box::new(json.parse()?)),
         };
-        match &mut kind {
-            Kind::WordPiece(tokenizer) => limit(tokenizer, max_tokens)?,
-            Kind::Other(tokenizer) => limit(tokenizer, max_tokens)?,
+        match &mut algorithm {
+            Algorithm::WordPiece(tokenizer) => set_token_limit(tokenizer, max_tokens)?,
+            Algorithm::Other(tokenizer) => set_token_limit(tokenizer, max_tokens)?,
         }
-        Ok(kind)
+        Ok(algorithm)
     }
 
     fn encode(&self, text: &str) -> tokenizers::Result<Vec<u32>> {
         let encoding = match self {
-            Kind::WordPiece(tokenizer) => tokenizer.encode_fast(text, true)?,
-            Kind::Other(tokenizer) => tokenizer.encode_fast(text, true)?,
+            Algorithm::WordPiece(tokenizer) => tokenizer.encode_fast(text, true)?,
+            Algorithm::Other(tokenizer) => tokenizer.encode_fast(text, true)?,
         };
         Ok(encoding.get_ids().to_vec())
     }
 }
 
-/// The parts of a `tokenizer.json` whose model is a WordPiece.
+/// The parts of a `tokenizer.json` whose model is WordPiece.
 #[derive(Deserialize)]
 struct WordPieceFile<'a> {
     #[serde(borrow)]
@@ -105,11 +106,10 @@ struct WordPieceFile<'a> {
     model: WordPiece,
 }
 
-/// The tokenizer that `json` describes, when its model is a WordPiece.
+/// The tokenizer that `json` describes, if its model is WordPiece.
 ///
-/// The crate reads everything but the model and the added tokens. Its own code does
-/// that, compiled with it; deserialising `TokenizerImpl` with another model would
-/// compile all of it again here, which takes a minute.
+/// The crate reads everything but the model and the added tokens, with code that is already compiled. Deserializing
+/// `TokenizerImpl` with another model type would compile all of that code again here, which takes a minute.
 fn word_piece(json: &str) -> Option<WordPieceTokenizer> {
     let file: WordPieceFile = serde_json::from_str(json).ok()?;
     let rest = serde_json::json!({
@@ -133,7 +133,10 @@ fn word_piece(json: &str) -> Option<WordPieceTokenizer> {
     Some(tokenizer)
 }
 
-fn limit<M, N, PT, PP, D>(tokenizer: &mut TokenizerImpl<M, N, PT, PP, D>, max_tokens: usize) -> tokenizers::Result<()>
+fn set_token_limit<M, N, PT, PP, D>(
+    tokenizer: &mut TokenizerImpl<M, N, PT, PP, D>,
+    max_tokens: usize,
+) -> tokenizers::Result<()>
 where
     M: tokenizers::Model,
     N: tokenizers::Normalizer,
@@ -143,7 +146,7 @@ where
 {
     let added = tokenizer.get_post_processor().map_or(0, |p| p.added_tokens(false));
     if added >= max_tokens {
-        return Err(format!("a template of {added} tokens where {max_tokens} are kept").into());
+        return Err(format!("a template of {added} tokens, where texts are limited to {max_tokens}").into());
     }
     tokenizer.with_padding(None);
     tokenizer.with_truncation(Some(TruncationParams { max_length: max_tokens, ..TruncationParams::default() }))?;

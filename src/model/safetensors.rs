@@ -1,12 +1,12 @@
-//! The published weights, as `model.safetensors` holds them.
+//! Reads the published weights from `model.safetensors`.
 
 use std::path::{Path, PathBuf};
 
-use safetensors::{Dtype, SafeTensors};
+use ::safetensors::{Dtype, SafeTensors};
 
-use crate::error::EmbedError;
+use nl2sql_embed::EmbedError;
 
-/// A safetensors file that was read whole: about 90 MB, while setting up only.
+/// A safetensors file, read as a whole: about 90 MB during setup.
 pub(crate) struct Checkpoint<'a> {
     path: PathBuf,
     tensors: SafeTensors<'a>,
@@ -23,10 +23,10 @@ impl<'a> Checkpoint<'a> {
         Ok(Checkpoint { path: path.to_owned(), tensors })
     }
 
-    /// The tensor `name`, row by row.
+    /// The values of tensor `name`, row by row.
     ///
     /// # Errors
-    /// `Unexpected` unless it is there, of 32-bit floats, in the shape `shape`.
+    /// `Unexpected` unless the tensor exists and has 32-bit floats in shape `shape`.
     pub fn tensor(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>, EmbedError> {
         let expected = || format!("tensor {name} of 32-bit floats in shape {shape:?}");
         let view = self

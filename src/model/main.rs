@@ -1,21 +1,21 @@
-//! Sets up, checks and measures a model directory.
+//! Writes, checks, and measures a model directory.
 #![forbid(unsafe_code)]
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
-use nl2sql_embed::setup::{self, Written};
 use nl2sql_embed::{EmbedError, Embedder};
+use nl2sql_model::{MODEL, SetupError, Written};
 
 const USAGE: &str = "\
 usage: nl2sql-model write --weights FILE --tokenizer FILE --runtime FILE --out DIR
        nl2sql-model check --runtime FILE DIR
        nl2sql-model bench --runtime FILE DIR TEXTS
 
-write  makes a model directory from model.safetensors and tokenizer.json
+write  writes a model directory from model.safetensors and tokenizer.json
 check  verifies every byte of a model directory, and its vectors
-bench  measures the model alone on a file of one text a line";
+bench  measures the model without PostgreSQL, on a file with one text per line";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -48,7 +48,7 @@ struct Arguments {
 }
 
 impl Arguments {
-    /// The command and its arguments; none when one is missing or unknown.
+    /// The command and its arguments, or `None` when one is missing or unknown.
     fn parse(arguments: &[String]) -> Option<(Command, Arguments)> {
         let (command, mut rest) = arguments.split_first()?;
         let mut found = Arguments::default();
@@ -81,57 +81,53 @@ impl Arguments {
 }
 
 impl Command {
-    fn run(&self, on: &Arguments) -> Result<(), EmbedError> {
-        match (self, on.others.as_slice()) {
-            (Command::Check, [dir]) => check(&on.runtime, dir),
-            (Command::Bench, [dir, texts]) => bench(&on.runtime, dir, texts),
-            _ => write(on),
+    fn run(&self, arguments: &Arguments) -> Result<(), SetupError> {
+        match (self, arguments.others.as_slice()) {
+            (Command::Check, [dir]) => check(&arguments.runtime, dir),
+            (Command::Bench, [dir, texts]) => bench(&arguments.runtime, dir, texts),
+            _ => write(arguments),
         }
     }
 }
 
-fn write(on: &Arguments) -> Result<(), EmbedError> {
-    let out = on.out.display();
-    match setup::write(&on.weights, &on.tokenizer, &on.runtime, &on.out)? {
-        Written::AlreadyThere => println!("{out} holds {} already, complete and checked.", setup::MODEL),
-        Written::New { deviation } => println!(
-            "{out} now holds {}, checked against reference vectors (largest deviation {deviation:.1e}).",
-            setup::MODEL
-        ),
+fn write(arguments: &Arguments) -> Result<(), SetupError> {
+    let out = arguments.out.display();
+    match nl2sql_model::write(&arguments.weights, &arguments.tokenizer, &arguments.runtime, &arguments.out)? {
+        Written::AlreadyThere => println!("{out} already holds {MODEL}, complete and checked."),
+        Written::New { deviation } => {
+            println!("{out} now holds {MODEL}, checked against reference vectors (largest deviation {deviation:.1e}).")
+        }
     }
     Ok(())
 }
 
-fn check(runtime: &Path, dir: &Path) -> Result<(), EmbedError> {
-    let (manifest, deviation) = setup::check(runtime, dir)?;
+fn check(runtime: &Path, dir: &Path) -> Result<(), SetupError> {
+    let (manifest, deviation) = nl2sql_model::check(runtime, dir)?;
     println!("{} holds {}:", dir.display(), manifest.model);
     for file in &manifest.files {
-        println!("  {}  {} bytes, SHA-256 {}: as it should be", file.name, file.bytes, file.sha256);
+        println!("  {}  {} bytes, SHA-256 {}: correct", file.name, file.bytes, file.sha256);
     }
     match deviation {
         Some(deviation) => {
-            println!("Its vectors are the reference vectors (largest deviation {deviation:.1e}).")
+            println!("Its vectors match the reference vectors (largest deviation {deviation:.1e}).")
         }
         None => println!("It runs; there are no reference vectors for it."),
     }
     Ok(())
 }
 
-/// Rounds of a measurement, of which the fastest counts: what is slower was disturbed.
+/// Rounds of a measurement. The fastest counts, since other processes slow the rest down.
 const ROUNDS: usize = 4;
 
-fn bench(runtime: &Path, dir: &Path, texts: &Path) -> Result<(), EmbedError> {
-    let content = std::fs::read_to_string(texts).map_err(|source| EmbedError::Unreadable {
-        path: texts.to_owned(),
-        what: "the file of texts",
-        source,
-    })?;
+fn bench(runtime: &Path, dir: &Path, texts: &Path) -> Result<(), SetupError> {
+    let content =
+        std::fs::read_to_string(texts).map_err(|error| EmbedError::reading(texts, "the file of texts", error))?;
     let lines: Vec<&str> = content.lines().filter(|line| !line.trim().is_empty()).collect();
     let (opened, embedder) = timed(|| Embedder::open(runtime, dir));
     let mut embedder = embedder?;
     let (first, vectors) = timed(|| embedder.embed(&["a short question?"], &mut || ()));
     vectors?;
-    let ids = lines.iter().map(|line| embedder.token_ids(line)).collect::<Result<Vec<_>, _>>()?;
+    let ids = lines.iter().map(|line| embedder.token_ids(line)).collect::<Result<Vec<_>, EmbedError>>()?;
     let mut best = [f64::INFINITY; 3];
     for _ in 0..ROUNDS {
         let (tokenizer, done) = timed(|| lines.iter().try_for_each(|line| embedder.token_ids(line).map(drop)));
@@ -152,7 +148,7 @@ fn bench(runtime: &Path, dir: &Path, texts: &Path) -> Result<(), EmbedError> {
     Ok(())
 }
 
-/// Seconds that `work` takes, and what it gives.
+/// The duration of `work` in seconds, and its result.
 fn timed<T>(work: impl FnOnce() -> T) -> (f64, T) {
     let started = Instant::now();
     let result = work();

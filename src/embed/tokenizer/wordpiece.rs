@@ -1,9 +1,8 @@
-//! The WordPiece model of the `tokenizers` crate, in less memory.
+//! The WordPiece model, in less memory than that of the `tokenizers` crate.
 //!
-//! The crate's own keeps the vocabulary twice, as two hash maps of `String`: 7 MB
-//! for BERT's 30,522 words, in every backend. This one keeps one string of all
-//! words and two tables of numbers: 0.6 MB. It plugs into the same `TokenizerImpl`,
-//! so that normalising, splitting, added tokens and the template stay the crate's.
+//! The crate stores the vocabulary twice, as two hash maps of `String`: 7 MB for BERT's 30,522 words, in every backend.
+//! This model stores one string of all words and two tables of numbers: 0.6 MB. It plugs into the same `TokenizerImpl`,
+//! so normalization, splitting, added tokens, and the template are still the crate's code.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -17,16 +16,15 @@ use tokenizers::{Model, Token};
 /// Words and their ids, searched by hash.
 #[derive(Default)]
 struct Vocabulary {
-    /// All words, one after the other.
+    /// All words, concatenated.
     text: String,
-    /// Where each word begins, in the order of `text`.
+    /// Offset of each word in `text`.
     starts: Vec<u32>,
-    /// The id of each word; empty when that is its place, as in most files.
+    /// The id of each word; empty if ids are the positions of the words, as in most files.
     ids: Vec<u32>,
-    /// Open addressing: 1 + the index of a word, or 0. Two thirds full, so that a
-    /// search ends soon.
+    /// Hash table with open addressing: 1 + the index of a word, or 0 if free. Two thirds full, to keep searches short.
     slots: Vec<u32>,
-    /// Bytes of the longest word.
+    /// Length of the longest word, in bytes.
     longest: usize,
 }
 
@@ -44,8 +42,8 @@ impl Vocabulary {
         self.longest = self.longest.max(word.len());
     }
 
-    /// Makes the words findable; of two equal words the later counts.
-    fn index(&mut self) {
+    /// Builds the hash table. Of two equal words, the later one wins.
+    fn build_slots(&mut self) {
         self.text.shrink_to_fit();
         self.starts.shrink_to_fit();
         self.ids.shrink_to_fit();
@@ -71,7 +69,7 @@ impl Vocabulary {
         (0..self.starts.len()).map(|index| (self.word(index), self.id(index)))
     }
 
-    /// The slot that holds `word`, or the free one where it belongs.
+    /// The slot of `word`, or the free slot where it belongs.
     fn slot(&self, word: &str) -> usize {
         let mut slot = (hash(word) % self.slots.len() as u64) as usize;
         loop {
@@ -96,19 +94,19 @@ fn hash(word: &str) -> u64 {
     word.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// Splits a word into the longest pieces that the vocabulary has.
+/// Splits a word into the longest pieces that are in the vocabulary.
 pub(crate) struct WordPiece {
     vocabulary: Vocabulary,
     unknown: String,
     unknown_id: u32,
-    /// Put before every piece but a word's first.
+    /// Marks every piece of a word except the first.
     prefix: String,
-    /// A word of more characters than this is unknown.
+    /// A word with more characters is unknown.
     max_chars: usize,
 }
 
 impl WordPiece {
-    /// Pieces of `word`, or none when a part of it is not in the vocabulary.
+    /// The pieces of `word`, or `None` when a part of it is not in the vocabulary.
     fn pieces(&self, word: &str) -> Option<Vec<Token>> {
         let mut tokens = Vec::new();
         let mut candidate = String::with_capacity(self.prefix.len() + word.len());
@@ -167,7 +165,7 @@ impl Model for WordPiece {
     }
 
     fn save(&self, _: &Path, _: Option<&str>) -> tokenizers::Result<Vec<PathBuf>> {
-        Err("a vocabulary that was read is not written".into())
+        Err("this model cannot be saved".into())
     }
 
     fn get_trainer(&self) -> WordPieceTrainer {
@@ -206,13 +204,13 @@ impl<'de> Visitor<'de> for WordPieceVisitor {
                 "unk_token" => unknown = map.next_value()?,
                 "continuing_subword_prefix" => prefix = map.next_value()?,
                 "max_input_chars_per_word" => max_chars = map.next_value()?,
-                "vocab" => map.next_value_seed(Words(&mut vocabulary))?,
+                "vocab" => map.next_value_seed(VocabularySeed(&mut vocabulary))?,
                 _ => {
                     map.next_value::<IgnoredAny>()?;
                 }
             }
         }
-        vocabulary.index();
+        vocabulary.build_slots();
         let unknown_id = vocabulary
             .get(&unknown)
             .ok_or_else(|| de::Error::custom(format!("the vocabulary has no unknown token {unknown:?}")))?;
@@ -220,10 +218,10 @@ impl<'de> Visitor<'de> for WordPieceVisitor {
     }
 }
 
-/// Reads an object of words and ids straight into a vocabulary.
-struct Words<'v>(&'v mut Vocabulary);
+/// Reads a JSON object of words and ids directly into a vocabulary.
+struct VocabularySeed<'v>(&'v mut Vocabulary);
 
-impl<'de> DeserializeSeed<'de> for Words<'_> {
+impl<'de> DeserializeSeed<'de> for VocabularySeed<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -231,7 +229,7 @@ impl<'de> DeserializeSeed<'de> for Words<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Words<'_> {
+impl<'de> Visitor<'de> for VocabularySeed<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
@@ -239,7 +237,7 @@ impl<'de> Visitor<'de> for Words<'_> {
     }
 
     fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<(), M::Error> {
-        while let Some(Word(word)) = map.next_key()? {
+        while let Some(VocabularyKey(word)) = map.next_key()? {
             let id = map.next_value()?;
             self.0.push(&word, id);
         }
@@ -247,9 +245,9 @@ impl<'de> Visitor<'de> for Words<'_> {
     }
 }
 
-/// A key, borrowed from the file unless it has an escape.
+/// A word, borrowed from the file unless it contains an escape.
 #[derive(Deserialize)]
-struct Word<'a>(#[serde(borrow)] std::borrow::Cow<'a, str>);
+struct VocabularyKey<'a>(#[serde(borrow)] std::borrow::Cow<'a, str>);
 
 #[cfg(test)]
 mod tests {
@@ -268,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_piece_wins_and_the_rest_goes_on() {
+    fn the_longest_piece_wins_and_the_rest_is_split_further() {
         assert_eq!(ids("unaff"), [1, 2]);
         assert_eq!(ids("unable"), [1, 3]);
         assert_eq!(ids("été"), [5]);
@@ -286,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_and_words_are_found_both_ways() {
+    fn ids_and_words_map_both_ways() {
         let model = model();
         assert_eq!(model.token_to_id("##able"), Some(3));
         assert_eq!(model.token_to_id("able"), None);
@@ -296,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn a_model_of_another_kind_is_refused() {
+    fn another_kind_of_model_is_rejected() {
         assert!(serde_json::from_str::<WordPiece>(r#"{"type":"BPE","vocab":{}}"#).is_err());
         assert!(serde_json::from_str::<WordPiece>(r#"{"type":"WordPiece","vocab":{}}"#).is_err());
     }

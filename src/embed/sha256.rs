@@ -1,5 +1,6 @@
-//! SHA-256 of files, as 64 lower-case hex digits.
+//! SHA-256 of files and byte strings, as 64 lowercase hex digits.
 
+use std::fmt::Write;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -8,9 +9,9 @@ use sha2::{Digest, Sha256};
 
 use crate::error::EmbedError;
 
-/// A SHA-256 that is fed piece by piece.
+/// Computes the SHA-256 of data that arrives in pieces.
 #[derive(Default)]
-pub(crate) struct Hasher(Sha256);
+pub struct Hasher(Sha256);
 
 impl Hasher {
     pub fn update(&mut self, bytes: &[u8]) {
@@ -18,7 +19,6 @@ impl Hasher {
     }
 
     pub fn finish(self) -> String {
-        use std::fmt::Write;
         let mut hex = String::with_capacity(64);
         for byte in self.0.finalize() {
             // Writing to a String cannot fail.
@@ -29,17 +29,17 @@ impl Hasher {
 }
 
 /// The SHA-256 of `bytes`.
-pub(crate) fn of_bytes(bytes: &[u8]) -> String {
+pub fn of_bytes(bytes: &[u8]) -> String {
     let mut hasher = Hasher::default();
     hasher.update(bytes);
     hasher.finish()
 }
 
-/// The SHA-256 of the file at `path`, called `what` in an error.
+/// The SHA-256 of the file at `path`. An error calls the file `what`.
 ///
 /// # Errors
 /// `Missing` or `Unreadable`.
-pub(crate) fn of_file(path: &Path, what: &'static str) -> Result<String, EmbedError> {
+pub fn of_file(path: &Path, what: &'static str) -> Result<String, EmbedError> {
     let failed = |source| EmbedError::reading(path, what, source);
     let mut file = File::open(path).map_err(failed)?;
     let mut hasher = Hasher::default();
@@ -57,12 +57,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_empty_text_has_its_well_known_digest() {
+    fn the_empty_string_has_its_published_hash() {
         assert_eq!(of_bytes(b""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
     }
 
     #[test]
-    fn a_file_that_is_not_there_is_missing() {
+    fn a_file_that_does_not_exist_is_missing() {
         let error = of_file(Path::new("/nonexistent/file"), "the thing").unwrap_err();
         assert!(matches!(error, EmbedError::Missing { what: "the thing", .. }));
     }

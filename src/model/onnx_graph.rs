@@ -1,30 +1,29 @@
-//! Builds an ONNX graph node by node: small constants go into the graph file,
-//! weights into a file of their own that is mapped, not read.
+//! Builds an ONNX graph node by node. Small constants go into the graph file. Weights go into a separate file, which
+//! backends map instead of reading it.
 
 use std::io::{self, Write};
 
-use crate::onnx::{self, Attribute, Entry, Node, Tensor, attribute_type};
+use crate::onnx_proto::{self, Attribute, Entry, Node, Tensor, attribute_type};
 
-/// The operators that ONNX Runtime adds to the standard ones.
+/// Domain of the operators that ONNX Runtime adds to the standard ones.
 pub(crate) const CONTRIB: &str = "com.microsoft";
 
-/// Each weight starts on a page of its own: the runtime maps weights one by one,
-/// and a mapping begins on a page.
+/// Alignment of each weight: the runtime maps weights one by one, and a mapping starts at a page boundary.
 const PAGE: u64 = 4096;
 
-/// The weights file as it is being written, and where each weight is in it.
-pub(crate) struct Weights<W: Write> {
+/// The weights file while it is being written, and the position of each weight in it.
+pub(crate) struct WeightsFile<W: Write> {
     out: W,
     offset: u64,
     tensors: Vec<Tensor>,
 }
 
-impl<W: Write> Weights<W> {
+impl<W: Write> WeightsFile<W> {
     pub fn new(out: W) -> Self {
-        Weights { out, offset: 0, tensors: Vec::new() }
+        WeightsFile { out, offset: 0, tensors: Vec::new() }
     }
 
-    /// Appends `values`, a tensor of the shape `dims` called `name`.
+    /// Appends `values` as tensor `name` with shape `dims`.
     fn add(&mut self, name: &str, dims: &[usize], values: &[f32]) -> io::Result<()> {
         debug_assert_eq!(dims.iter().product::<usize>(), values.len());
         let padding = self.offset.next_multiple_of(PAGE) - self.offset;
@@ -35,18 +34,17 @@ impl<W: Write> Weights<W> {
         let entry = |key: &str, value: String| Entry { key: key.to_owned(), value };
         self.tensors.push(Tensor {
             dims: dims.iter().map(|&d| d as i64).collect(),
-            data_type: onnx::FLOAT,
+            data_type: onnx_proto::FLOAT,
             name: name.to_owned(),
             external_data: vec![entry("offset", self.offset.to_string()), entry("length", bytes.len().to_string())],
-            data_location: onnx::EXTERNAL,
+            data_location: onnx_proto::EXTERNAL,
             ..Tensor::default()
         });
         self.offset += bytes.len() as u64;
         Ok(())
     }
 
-    /// The sink that was written to, and the entries of a graph that finds the
-    /// weights in the file `location` beside it.
+    /// The output, and a function that returns the graph's tensors for weights in the file `location` next to the graph.
     pub fn finish(self) -> (W, impl FnOnce(&str) -> Vec<Tensor>) {
         let mut tensors = self.tensors;
         (self.out, move |location: &str| {
@@ -58,30 +56,30 @@ impl<W: Write> Weights<W> {
     }
 }
 
-/// Nodes and constants of a graph under construction. Nodes have no names, since the
-/// runtime would keep several copies of each in every process.
-pub(crate) struct Builder<'w, W: Write> {
-    weights: &'w mut Weights<W>,
+/// Nodes and constants of a graph under construction. Nodes have no names, because the runtime would keep several copies
+/// of each name in every process.
+pub(crate) struct GraphBuilder<'w, W: Write> {
+    weights: &'w mut WeightsFile<W>,
     nodes: Vec<Node>,
     constants: Vec<Tensor>,
 }
 
-impl<'w, W: Write> Builder<'w, W> {
-    pub fn new(weights: &'w mut Weights<W>) -> Self {
-        Builder { weights, nodes: Vec::new(), constants: Vec::new() }
+impl<'w, W: Write> GraphBuilder<'w, W> {
+    pub fn new(weights: &'w mut WeightsFile<W>) -> Self {
+        GraphBuilder { weights, nodes: Vec::new(), constants: Vec::new() }
     }
 
-    /// A node of the standard operator `op`.
+    /// Adds a node of the standard operator `op`.
     pub fn op(&mut self, op: &str, inputs: &[&str], output: &str) -> &mut Node {
         self.push("", op, inputs, &[output])
     }
 
-    /// A node of ONNX Runtime's own operator `op`.
+    /// Adds a node of ONNX Runtime's own operator `op`.
     pub fn contrib(&mut self, op: &str, inputs: &[&str], output: &str) -> &mut Node {
         self.push(CONTRIB, op, inputs, &[output])
     }
 
-    /// A standard node with several outputs.
+    /// Adds a standard node with several outputs.
     pub fn op_many(&mut self, op: &str, inputs: &[&str], outputs: &[&str]) -> &mut Node {
         self.push("", op, inputs, outputs)
     }
@@ -100,18 +98,18 @@ impl<'w, W: Write> Builder<'w, W> {
         &mut self.nodes[last]
     }
 
-    /// A one-dimensional constant of integers.
+    /// Adds a one-dimensional constant of integers.
     pub fn ints(&mut self, name: &str, values: &[i64]) -> String {
         let raw = values.iter().flat_map(|v| v.to_le_bytes()).collect();
-        self.constant(name, onnx::INT64, &[values.len()], raw)
+        self.constant(name, onnx_proto::INT64, &[values.len()], raw)
     }
 
-    /// A small constant of floats, of the shape `dims` (`[]`: a scalar).
+    /// Adds a small constant of floats with shape `dims` (`[]`: a scalar).
     pub fn floats(&mut self, name: &str, dims: &[usize], values: &[f32]) -> String {
-        self.constant(name, onnx::FLOAT, dims, little_endian(values))
+        self.constant(name, onnx_proto::FLOAT, dims, little_endian(values))
     }
 
-    /// A large constant of floats, in the weights file.
+    /// Adds a large constant of floats to the weights file.
     pub fn weight(&mut self, name: &str, dims: &[usize], values: &[f32]) -> io::Result<String> {
         self.weights.add(name, dims, values)?;
         Ok(name.to_owned())
@@ -128,7 +126,7 @@ impl<'w, W: Write> Builder<'w, W> {
         name.to_owned()
     }
 
-    /// All nodes, and the constants that are in the graph file.
+    /// The nodes, and the constants of the graph file.
     pub fn finish(self) -> (Vec<Node>, Vec<Tensor>) {
         (self.nodes, self.constants)
     }
@@ -146,7 +144,7 @@ impl Node {
         self
     }
 
-    /// Adds an attribute that is a list of integers.
+    /// Adds an attribute with a list of integers.
     pub fn ints(&mut self, name: &str, values: &[i64]) -> &mut Self {
         self.attribute.push(Attribute {
             name: name.to_owned(),
@@ -178,8 +176,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn weights_start_on_pages_and_know_their_place() {
-        let mut weights = Weights::new(Vec::new());
+    fn weights_start_on_pages_and_record_their_position() {
+        let mut weights = WeightsFile::new(Vec::new());
         weights.add("a", &[3], &[1.0, 2.0, 3.0]).unwrap();
         weights.add("b", &[1, 1], &[4.0]).unwrap();
         let (bytes, tensors) = weights.finish();
