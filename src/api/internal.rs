@@ -1,10 +1,11 @@
-//! The two functions that row security rests on (`nl2sql.table_access`, `nl2sql.readable_columns`), and the one
-//! that the views rest on (`nl2sql.current_namespace`).
+//! The two functions that row security rests on (`nl2sql.table_access`, `nl2sql.readable_columns`), the one
+//! that the views rest on (`nl2sql.current_namespace`), and the one that the trigger on snapshots asks (`nl2sql.retaining`).
 
 use crate::pg::index::namespace;
 use crate::pg::server::error::OrRaise;
 use crate::pg::server::privilege;
 use crate::pg::server::privilege::Reach;
+use crate::pg::snapshot;
 use pgrx::prelude::*;
 
 #[pg_extern]
@@ -25,4 +26,10 @@ fn current_namespace() -> String {
 #[pg_extern]
 fn readable_columns(table_schema: &str, table_name: &str) -> Vec<String> {
     privilege::readable_columns(table_schema, table_name)
+}
+
+/// For the trigger that keeps snapshots immutable: whether it lets them be removed.
+#[pg_extern]
+fn retaining() -> bool {
+    snapshot::is_removing()
 }

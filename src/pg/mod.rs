@@ -1,4 +1,15 @@
-//! The server as the SQL functions see it, in the rooms of `nl2sql_core`. `server` calls Postgres's C functions.
+//! Everything that talks to Postgres, in the rooms of `nl2sql_core`. The order is that of the data, and a room uses
+//! only those above it:
+//!
+//! - `server`: SPI, privileges, settings, errors. The only room that calls the server's C functions, apart from
+//!   scanning a table's rows and analyzing a statement.
+//! - `catalog`: reads a schema from the catalogs.
+//! - `datasource`: what is registered, its lease and what users say about its tables.
+//! - `profile`: reads statistics and sample rows.
+//! - `snapshot`: stores versions of a schema and compares them.
+//! - `curated`: stores verified queries, metrics and glossary, and asks the server about their SQL.
+//! - `index`: builds entries with vectors and makes a build live.
+//! - `search`: finds tables, columns and terms for a question.
 
 pub mod catalog;
 pub mod curated;

@@ -3,9 +3,9 @@
 use crate::pg::datasource;
 use crate::pg::datasource::Change;
 use crate::pg::datasource::lease;
-use crate::pg::index::build;
-use crate::pg::index::build::Outcome;
-use crate::pg::index::{build_curated, namespace};
+use crate::pg::index::build::{BuildOutcome, build};
+use crate::pg::index::namespace;
+use crate::pg::index::target::Extent;
 use crate::pg::server::error::{Error, OrRaise, Result};
 use crate::pg::server::{argument, identity, privilege, subtransaction};
 use pgrx::JsonB;
@@ -111,16 +111,16 @@ fn register_schema(name: &str) -> Result<()> {
     Ok(())
 }
 
-fn build_one(name: &str, curated_only: bool) -> Result<Outcome> {
+fn build_one(name: &str, curated_only: bool) -> Result<BuildOutcome> {
     let Some(datasource) = datasource::load(name)? else {
         return Err(datasource::unknown(name, &[]));
     };
     lease::take(name, datasource.id)?;
-    if curated_only { build_curated::build(&datasource) } else { build::build(&datasource) }
+    build(&datasource, if curated_only { Extent::CuratedOnly } else { Extent::Whole })
 }
 
 /// Leaves the build's one line in the server log, and makes it a row.
-fn finish(name: &str, started: Instant, outcome: Result<Outcome>) -> Row {
+fn finish(name: &str, started: Instant, outcome: Result<BuildOutcome>) -> Row {
     let seconds = started.elapsed().as_secs_f64();
     let name = name.to_owned();
     match outcome {

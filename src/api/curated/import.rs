@@ -3,6 +3,7 @@
 use crate::pg::curated::{check, store};
 use crate::pg::datasource;
 use crate::pg::datasource::lease;
+use crate::pg::index::pointer;
 use crate::pg::server::error::{Error, OrRaise, Result};
 use crate::pg::server::{argument, identity};
 use nl2sql_core::curated::content::{Content, Item};
@@ -76,7 +77,7 @@ pub fn write_down(name: &str, content: &Content, replace: bool) -> Result<Change
     let before = identity::as_owner(|| store::load(name))?;
     let changeable = store::changeable(&before)?;
     let kept = before.kept(content, &changeable);
-    let verdict = check::check(&stored, content, &check::live_schema(name)?, &kept)?;
+    let verdict = check::check(&stored, content, &pointer::live_schema(name)?, &kept)?;
     verdict.refuse(name)?;
     if let Some(item) = verdict.reads.keys().find(|item| before.reads.contains_key(item) && !changeable.contains(item))
     {

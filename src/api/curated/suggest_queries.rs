@@ -1,7 +1,7 @@
 //! `nl2sql_suggest_queries`.
 
-use crate::pg::curated::check;
 use crate::pg::datasource;
+use crate::pg::index::pointer;
 use crate::pg::server::error::{Error, OrRaise, Result};
 use crate::pg::server::{argument, identity, interrupt, query};
 use nl2sql_core::curated::content::Content;
@@ -47,7 +47,7 @@ fn suggest(datasource: Option<&str>, min_calls: Option<i32>, limit: Option<i32>)
     let min_calls = argument::at_least_one("min_calls", min_calls)?;
     let limit = argument::at_least_one("limit", limit)?;
     datasource::check_known(name)?;
-    let schema = check::live_schema(name)?;
+    let schema = pointer::live_schema(name)?;
     let Some(stored) = identity::as_owner(|| datasource::load(name))? else {
         return Err(datasource::unknown(name, &[]));
     };

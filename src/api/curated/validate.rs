@@ -1,7 +1,7 @@
 //! `nl2sql_curated_validate`.
 
 use crate::pg::curated::{check, store};
-use crate::pg::index::namespace;
+use crate::pg::index::{namespace, pointer};
 use crate::pg::server::error::{OrRaise, Result, call};
 use crate::pg::server::identity;
 use crate::pg::{datasource, snapshot};
@@ -32,7 +32,7 @@ fn validate(wanted: Option<&str>) -> Result<Vec<Row>> {
             continue;
         }
         let Some(stored) = identity::as_owner(|| datasource::load(&name))? else { continue };
-        let verdict = check::check(&stored, &content, &check::live_schema(&name)?, &reads)?;
+        let verdict = check::check(&stored, &content, &pointer::live_schema(&name)?, &reads)?;
         rows.extend(verdict.problems.into_iter().map(|problem| match &problem.item {
             Item::VerifiedQuery(id) => (name.clone(), Some(id.clone()), cut(&problem.told()).into_owned()),
             _ => (name.clone(), None, cut(&problem.to_string()).into_owned()),

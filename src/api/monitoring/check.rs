@@ -1,6 +1,5 @@
 //! `nl2sql_check`.
 
-use crate::pg::catalog::drift;
 use crate::pg::curated::store;
 use crate::pg::datasource;
 use crate::pg::datasource::Datasource;
@@ -9,6 +8,7 @@ use crate::pg::index::namespace;
 use crate::pg::server::error::{OrRaise, Result};
 use crate::pg::server::{identity, interrupt, subtransaction};
 use crate::pg::snapshot;
+use crate::pg::snapshot::drift;
 use nl2sql_core::catalog::identifier::TableName;
 use nl2sql_core::catalog::schema::Schema;
 use nl2sql_core::curated::content::Item;

@@ -1,8 +1,8 @@
 //! `nl2sql_diff`.
 
-use crate::pg::catalog::drift;
 use crate::pg::server::error::{OrRaise, Result};
 use crate::pg::server::{argument, identity};
+use crate::pg::snapshot::drift;
 use crate::pg::{datasource, snapshot};
 use nl2sql_core::snapshot::diff::diff;
 use pgrx::JsonB;

@@ -1,14 +1,13 @@
 //! `nl2sql_health`.
 
-use crate::pg::catalog::drift;
-use crate::pg::curated::store;
 use crate::pg::datasource;
 use crate::pg::datasource::Datasource;
 use crate::pg::datasource::preferred_tables;
-use crate::pg::index::namespace;
+use crate::pg::index::{curated_state, namespace};
 use crate::pg::server::error::{OrRaise, Result, call, register_options, register_schemas};
 use crate::pg::server::{argument, identity, query, settings};
 use crate::pg::snapshot;
+use crate::pg::snapshot::drift;
 use nl2sql_core::catalog::identifier::TableName;
 use nl2sql_core::catalog::scope::Unmatched;
 use nl2sql_core::health;
@@ -133,7 +132,7 @@ fn look(stored: &Datasource, version: &str, observed: &mut Observed, calls: &mut
     let now = drift::current(stored)?;
     observed.without_tables = now.schema.tables.is_empty();
     observed.drifted = drift::drifted(name, &now.schema, version)?;
-    let curated = store::indexed(name, &namespace::current()?)?;
+    let curated = curated_state::curated_state(name, &namespace::current()?)?;
     (observed.curated_changed, observed.curated_left_out) = (curated.changed, curated.left_out);
     if !preferred_tables::options_readable(name)? {
         return Ok(());

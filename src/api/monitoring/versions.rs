@@ -1,9 +1,9 @@
 //! `nl2sql_versions`.
 
-use crate::pg::catalog::drift;
 use crate::pg::index::namespace;
 use crate::pg::server::argument;
 use crate::pg::server::error::{OrRaise, Result};
+use crate::pg::snapshot::drift;
 use crate::pg::{datasource, snapshot};
 use pgrx::prelude::*;
 

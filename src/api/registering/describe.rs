@@ -1,11 +1,11 @@
 //! `nl2sql_describe`.
 
-use crate::pg::catalog::drift;
 use crate::pg::datasource::{lease, overrides};
 use crate::pg::server::argument;
 use crate::pg::server::argument::TextArray;
 use crate::pg::server::error::{Error, OrRaise, Result};
 use crate::pg::server::identity;
+use crate::pg::snapshot::drift;
 use crate::pg::{datasource, snapshot};
 use nl2sql_core::catalog::identifier::find_table_or_bare;
 use nl2sql_core::catalog::overrides::Override;

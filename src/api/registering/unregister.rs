@@ -1,6 +1,6 @@
 //! `nl2sql_unregister`.
 
-use crate::pg::datasource;
+use crate::pg::index::unregister;
 use crate::pg::server::error::OrRaise;
 use crate::pg::server::{argument, identity};
 use pgrx::prelude::*;
@@ -9,5 +9,5 @@ use pgrx::prelude::*;
 fn nl2sql_unregister(datasource: Option<&str>) -> bool {
     identity::check_writable("nl2sql_unregister()");
     let name = argument::required("datasource", datasource).or_raise();
-    identity::as_owner(|| datasource::remove(name)).or_raise()
+    identity::as_owner(|| unregister::unregister(name)).or_raise()
 }

@@ -1,6 +1,6 @@
 //! `nl2sql_watch_ddl` and `nl2sql_unwatch_ddl`.
 
-use crate::pg::catalog::ddl_watch;
+use crate::pg::datasource::ddl_watch;
 use crate::pg::server::error::OrRaise;
 use crate::pg::server::identity;
 use pgrx::prelude::*;

@@ -1,62 +1,6 @@
-//! Reading a schema from the catalogue: one query per subject, whatever the number of tables.
+//! The schema as the server's catalogs describe it. One query reads each subject (tables, columns, keys, checks),
+//! whatever the number of tables; `nl2sql_core::catalog` assembles the rows. No table's rows are read here.
 
-pub mod ddl_watch;
-pub mod drift;
+mod read;
 
-use crate::pg::server::error::Result;
-use crate::pg::server::query;
-use nl2sql_core::catalog::assemble::{Catalogue, TableRow};
-use nl2sql_core::catalog::schema::Schema;
-use nl2sql_core::catalog::scope::Scope;
-use nl2sql_core::catalog::structure_rows::Structure;
-use pgrx::datum::DatumWithOid;
-use pgrx::pg_sys;
-
-const TABLES: &str =
-    concat!(include_str!("../../../sql/catalog/relations.sql"), include_str!("../../../sql/catalog/tables.sql"));
-const STRUCTURE: &str =
-    concat!(include_str!("../../../sql/catalog/relations.sql"), include_str!("../../../sql/catalog/structure.sql"));
-const COLUMNS: &str = include_str!("../../../sql/catalog/columns.sql");
-const PRIMARY_KEYS: &str = include_str!("../../../sql/catalog/primary_keys.sql");
-const FOREIGN_KEYS: &str = include_str!("../../../sql/catalog/foreign_keys.sql");
-const CHECKS: &str = include_str!("../../../sql/catalog/checks.sql");
-
-/// The tables of `schemas` that are in scope. Those that are not cost no further query.
-pub fn tables(schemas: &[String], scope: &Scope) -> Result<Vec<TableRow>> {
-    let mut tables: Vec<TableRow> = query::read_json(TABLES, &[schemas.to_vec().into()])?;
-    tables.retain(|table| scope.takes_in(&table.table_name()));
-    Ok(tables)
-}
-
-/// Everything that the catalogue says of the tables in scope, and the rows that name them.
-pub fn read(schemas: &[String], scope: &Scope) -> Result<(Schema, Vec<TableRow>)> {
-    let tables = tables(schemas, scope)?;
-    let oids: Vec<pg_sys::Oid> = tables.iter().map(|table| pg_sys::Oid::from(table.oid)).collect();
-    let of_tables = || -> [DatumWithOid; 1] { [oids.clone().into()] };
-    let catalogue = Catalogue {
-        columns: query::read_json(COLUMNS, &of_tables())?,
-        primary_keys: query::read_json(PRIMARY_KEYS, &of_tables())?,
-        foreign_keys: query::read_json(FOREIGN_KEYS, &of_tables())?,
-        checks: query::read_json(CHECKS, &of_tables())?,
-        tables: tables.clone(),
-        structure_only: false,
-    };
-    Ok((catalogue.assemble(scope), tables))
-}
-
-/// The structure alone of all tables of `schemas`, whatever the scope, by one cheap query.
-pub fn structure(schemas: &[String]) -> Result<Catalogue> {
-    let text = query::read_one(STRUCTURE, &[schemas.to_vec().into()], |row| row.must::<String>(1))?;
-    let structure: Structure = serde_json::from_str(&text.unwrap_or_default())?;
-    Ok(structure.into())
-}
-
-/// Schemas that the current user may look into, the server's own left out; for near names.
-pub fn schemas() -> Result<Vec<String>> {
-    query::read(
-        "SELECT nspname::text FROM pg_namespace
-         WHERE nspname !~ '^pg_' AND nspname <> 'information_schema' AND has_schema_privilege(oid, 'USAGE')",
-        &[],
-        |row| row.must::<String>(1),
-    )
-}
+pub(crate) use read::{read, schemas, structure, tables};

@@ -1,12 +1,11 @@
 //! Checking curated content: by its own rules against the live snapshot, then by the server.
 
+use crate::pg::catalog;
 use crate::pg::curated::analyze;
 use crate::pg::curated::analyze::Lookup;
 use crate::pg::datasource::Datasource;
-use crate::pg::index::namespace;
 use crate::pg::server::error::{Error, Result};
 use crate::pg::server::{identity, interrupt};
-use crate::pg::{catalog, snapshot};
 use nl2sql_core::catalog::identifier::{TableName, cut, shown};
 use nl2sql_core::catalog::schema::Schema;
 use nl2sql_core::catalog::scope::Scope;
@@ -29,13 +28,6 @@ const DETAIL: usize = 1200;
 pub struct Verdict {
     pub reads: BTreeMap<Item, Reads>,
     pub problems: Vec<Problem>,
-}
-
-/// The part of the live snapshot that exists for the current user; 55000 where nothing is live.
-pub fn live_schema(name: &str) -> Result<Schema> {
-    let namespace = namespace::current()?;
-    let version = snapshot::live_version(name, &namespace)?.ok_or_else(|| Error::not_indexed(name, &namespace))?;
-    snapshot::load_visible(name, &version)
 }
 
 /// Tables of which an option leaves columns out, so that a star reads more than the datasource has.

@@ -1,7 +1,7 @@
 //! Curated content as stored: by datasource and name, each piece with what it reads.
 
 use crate::pg::server::error::{Error, Result};
-use crate::pg::server::{identity, privilege, query};
+use crate::pg::server::{identity, query};
 use crate::pg::snapshot;
 use nl2sql_core::catalog::identifier::TableName;
 use nl2sql_core::curated::content::{Content, Item, Metric, Term, VerifiedQuery};
@@ -13,7 +13,6 @@ use pgrx::prelude::*;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 const PRESENT: &str = include_str!("../../../sql/curated/present.sql");
-const INDEXED: &str = include_str!("../../../sql/curated/indexed.sql");
 
 /// Content in the order of its names.
 #[derive(Default)]
@@ -255,45 +254,6 @@ pub fn note_reads(datasource: &str, before: &BTreeMap<Item, Reads>, now: &[(Item
         query::execute(statement, &args)?;
     }
     Ok(())
-}
-
-/// How the content that exists for the current user is to what the live build holds of it.
-#[derive(Default)]
-pub struct Indexed {
-    /// It differs.
-    pub changed: bool,
-    /// The build left some of it out.
-    pub left_out: bool,
-}
-
-pub fn indexed(datasource: &str, namespace: &str) -> Result<Indexed> {
-    let Some(live) = identity::as_owner(|| crate::pg::index::build::live_build(datasource, namespace))? else {
-        return Ok(Indexed::default());
-    };
-    let stored = load_visible(datasource)?;
-    if stored.content.is_empty() && live.curated_hash.is_none() {
-        return Ok(Indexed::default());
-    }
-    let held: BTreeMap<Item, Option<String>> = query::read(INDEXED, &[namespace.into(), live.build.into()], |row| {
-        let name: String = row.must(2)?;
-        let item = match row.must::<String>(1)?.as_str() {
-            "curated.verified_query" => Item::VerifiedQuery(name),
-            "schema.metric" => Item::Metric(name),
-            _ => Item::Term(name),
-        };
-        Ok((item, row.get(3)?))
-    })?
-    .into_iter()
-    .collect();
-    let hashes = stored.content.hashes();
-    // What is not in the build came after it, or was left out.
-    let missing = || hashes.keys().filter(|item| !held.contains_key(item));
-    let new = missing().any(|item| stored.changed.get(item).copied() > Some(live.built_at));
-    let gone = held.iter().any(|(item, hash)| hashes.get(item) != hash.as_ref());
-    // The hash of all is for who may see all.
-    let differs = privilege::bypasses_row_security() && stored.content.hash() != live.curated_hash;
-    let changed = new || gone || differs;
-    Ok(Indexed { changed, left_out: !changed && missing().next().is_some() })
 }
 
 /// 42501: the name is taken by what the current user may not read.

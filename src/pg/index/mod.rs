@@ -1,9 +1,21 @@
-//! Builds: entries with vectors, written together and made live by one pointer.
+//! The index of a datasource. A build reads the schema, cuts it and the curated content into chunks, embeds these and
+//! writes them as entries; then one pointer makes it live. `build` tells the story, and a file holds each step: `read`,
+//! `cut`, `compare`, `embed`, `write`, `go_live`.
 
 pub mod build;
-pub mod build_curated;
+mod compare;
+pub mod curated_state;
+mod cut;
+mod document;
+mod embed;
 #[allow(unsafe_code)]
 pub mod embedder;
-pub mod entry;
+mod entry;
+mod go_live;
 pub mod namespace;
-pub mod notify;
+mod notify;
+pub mod pointer;
+mod read;
+pub mod target;
+pub mod unregister;
+mod write;

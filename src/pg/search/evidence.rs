@@ -3,29 +3,12 @@
 use crate::pg::search::nearest::Builds;
 use crate::pg::server::error::Result;
 use crate::pg::server::{identity, query, vector};
-use nl2sql_core::chunk::cutter::Chunk;
 use nl2sql_core::search::table_rank::Evidence;
 use nl2sql_core::search::tsvector;
 use std::collections::BTreeMap;
 
-const WRITE: &str = include_str!("../../../sql/index/write_documents.sql");
 const READ: &str = include_str!("../../../sql/search/documents.sql");
 const WORDS: &str = include_str!("../../../sql/search/document_words.sql");
-
-/// Writes the documents of a build whose entries are written. For the extension's owner.
-pub fn write(namespace: &str, build: i64, chunks: &[Chunk]) -> Result<()> {
-    let (mut ids, mut places, mut words, mut values) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    for chunk in chunks {
-        if let Some(document) = &chunk.document {
-            ids.push(chunk.id.clone());
-            places.push(document.place);
-            words.push(document.words.clone());
-            let known = (!document.values.is_empty()).then(|| serde_json::to_string(&document.values)).transpose()?;
-            values.push(known);
-        }
-    }
-    query::execute(WRITE, &[namespace.into(), build.into(), ids.into(), places.into(), words.into(), values.into()])
-}
 
 /// A question as the lexical search sees it.
 pub struct Question {

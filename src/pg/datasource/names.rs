@@ -1,0 +1,44 @@
+//! Names of datasources, as far as they exist for the current user.
+
+use crate::pg::server::error::{Error, Result};
+use crate::pg::server::{argument, query};
+
+/// Names of the datasources that exist for the current user.
+pub fn names() -> Result<Vec<String>> {
+    query::read("SELECT name FROM nl2sql.datasource ORDER BY name COLLATE \"C\"", &[], |row| row.must(1))
+}
+
+/// The datasource that a caller named, or all that exist for the current user.
+pub fn named(wanted: Option<&str>) -> Result<Vec<String>> {
+    let Some(name) = wanted else { return names() };
+    let name = argument::spoken("datasource", Some(name))?;
+    check_known(name)?;
+    Ok(vec![name.to_owned()])
+}
+
+/// Fails with 42704 where the datasource does not exist for the current user.
+pub fn check_known(name: &str) -> Result<()> {
+    let known = names()?;
+    if known.iter().any(|known| known == name) {
+        return Ok(());
+    }
+    Err(unknown(name, &known))
+}
+
+pub fn unknown(name: &str, known: &[String]) -> Error {
+    let error = Error::unknown("datasource", name, known.iter().map(String::as_str));
+    if error.hint.is_some() {
+        return error;
+    }
+    error.hint("SELECT datasource FROM nl2sql.datasources; lists those there are.")
+}
+
+/// A name that a datasource may have: like any other name in Postgres, not longer than 63 bytes, since
+/// the id of every entry holds it.
+pub fn check_name(name: Option<&str>) -> Result<&str> {
+    let name = argument::spoken("datasource", name)?;
+    if name.len() > 63 {
+        return Err(Error::invalid(format!("datasource must be at most 63 bytes, not {}", name.len())));
+    }
+    Ok(name)
+}

@@ -1,0 +1,70 @@
+//! The pointer of a datasource, which names its live build, and the builds that are kept.
+
+use crate::pg::index::namespace;
+use crate::pg::server::error::{Error, Result};
+use crate::pg::server::query;
+use crate::pg::snapshot;
+use nl2sql_core::catalog::schema::Schema;
+use pgrx::datum::DatumWithOid;
+use pgrx::prelude::*;
+
+/// The build that is live.
+pub struct Live {
+    pub build: i64,
+    pub schema_version: String,
+    pub built_at: TimestampWithTimeZone,
+    pub curated_hash: Option<String>,
+}
+
+/// For the extension's owner.
+pub fn live_build(name: &str, namespace: &str) -> Result<Option<Live>> {
+    query::read_one(
+        "SELECT build, schema_version, built_at, curated_hash FROM nl2sql.pointer WHERE datasource = $1 AND namespace = $2",
+        &[name.into(), namespace.into()],
+        |row| {
+            Ok(Live {
+                build: row.must(1)?,
+                schema_version: row.must(2)?,
+                built_at: row.must(3)?,
+                curated_hash: row.get(4)?,
+            })
+        },
+    )
+}
+
+pub fn switch(name: &str, namespace: &str, build: i64, schema_version: &str, curated_hash: Option<&str>) -> Result<()> {
+    query::execute(
+        "INSERT INTO nl2sql.pointer AS p (datasource, namespace, build, schema_version, built_at, curated_hash)
+         SELECT $1, $2, b.id, $4, b.built_at, $5 FROM nl2sql.build b WHERE b.id = $3
+         ON CONFLICT (datasource, namespace) DO UPDATE SET
+             build = excluded.build,
+             schema_version = excluded.schema_version,
+             built_at = excluded.built_at,
+             curated_hash = excluded.curated_hash",
+        &[name.into(), namespace.into(), build.into(), schema_version.into(), curated_hash.into()],
+    )
+}
+
+/// Keeps the live build and the one just replaced, which a client that pinned it reads on.
+pub fn retain_builds(name: &str, namespace: &str, live: i64, replaced: Option<i64>) -> Result<()> {
+    let args: [DatumWithOid; 3] = [name.into(), namespace.into(), vec![Some(live), replaced].into()];
+    query::execute(
+        "DELETE FROM nl2sql.entry e USING nl2sql.build b
+         WHERE e.namespace = $2 AND e.build = b.id AND b.datasource = $1 AND b.namespace = $2
+           AND b.id NOT IN (SELECT k FROM unnest($3::bigint[]) k WHERE k IS NOT NULL)",
+        &args,
+    )?;
+    query::execute(
+        "DELETE FROM nl2sql.build b
+         WHERE b.datasource = $1 AND b.namespace = $2
+           AND b.id NOT IN (SELECT k FROM unnest($3::bigint[]) k WHERE k IS NOT NULL)",
+        &args,
+    )
+}
+
+/// The part of the live snapshot that exists for the current user; 55000 where nothing is live.
+pub fn live_schema(name: &str) -> Result<Schema> {
+    let namespace = namespace::current()?;
+    let version = snapshot::live_version(name, &namespace)?.ok_or_else(|| Error::not_indexed(name, &namespace))?;
+    snapshot::load_visible(name, &version)
+}

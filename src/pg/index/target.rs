@@ -1,0 +1,33 @@
+//! What a build is made for: a datasource in the current namespace, and the build that it replaces.
+
+use crate::pg::datasource::Datasource;
+use crate::pg::index::namespace;
+use crate::pg::index::pointer::{Live, live_build};
+use crate::pg::server::error::Result;
+
+/// How much of the datasource a build reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// The schema and the curated content.
+    Whole,
+    /// The curated content alone; the other entries are copied from the live build.
+    CuratedOnly,
+}
+
+pub struct BuildTarget<'a> {
+    pub datasource: &'a str,
+    pub namespace: String,
+    pub extent: Extent,
+    /// The build that is live now.
+    pub live: Option<Live>,
+}
+
+impl<'a> BuildTarget<'a> {
+    /// For the extension's owner.
+    pub fn of(datasource: &'a Datasource, extent: Extent) -> Result<Self> {
+        let datasource = datasource.about.name.as_str();
+        let namespace = namespace::current()?;
+        let live = live_build(datasource, &namespace)?;
+        Ok(Self { datasource, namespace, extent, live })
+    }
+}

@@ -1,0 +1,47 @@
+//! Removing snapshots, which are immutable for everything else.
+
+use crate::pg::server::error::Result;
+use crate::pg::server::query;
+use pgrx::datum::DatumWithOid;
+use std::cell::Cell;
+
+thread_local! {
+    static REMOVING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Lets `work` remove snapshots, which nothing else may do.
+pub fn removing<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    struct Done;
+    impl Drop for Done {
+        fn drop(&mut self) {
+            REMOVING.set(false);
+        }
+    }
+    let _done = Done;
+    REMOVING.set(true);
+    work()
+}
+
+/// Whether [`removing`] is under way. The trigger that keeps snapshots immutable asks this.
+pub fn is_removing() -> bool {
+    REMOVING.get()
+}
+
+/// Removes the versions that are no longer kept: all but those that a pointer or a kept build names (the
+/// build just replaced is one) and the newest `keep`. For the extension's owner.
+pub fn retain(datasource: &str, keep: i64) -> Result<()> {
+    let args: [DatumWithOid; 2] = [datasource.into(), keep.into()];
+    removing(|| {
+        query::execute(
+            "DELETE FROM nl2sql.snapshot s
+             WHERE s.datasource = $1
+               AND s.schema_version NOT IN (
+                   SELECT p.schema_version FROM nl2sql.pointer p WHERE p.datasource = $1
+                   UNION SELECT b.schema_version FROM nl2sql.build b WHERE b.datasource = $1)
+               AND s.schema_version NOT IN (
+                   SELECT n.schema_version FROM nl2sql.snapshot n WHERE n.datasource = $1
+                   ORDER BY n.created_at DESC, n.schema_version COLLATE \"C\" DESC LIMIT $2)",
+            &args,
+        )
+    })
+}

@@ -1,0 +1,40 @@
+//! The versions of a datasource: which are stored, and which one is live.
+
+use crate::pg::server::error::{Error, Result, call};
+use crate::pg::server::query;
+use pgrx::prelude::*;
+
+/// A kept version as the current user sees it.
+pub struct Version {
+    pub schema_version: String,
+    pub created_at: TimestampWithTimeZone,
+}
+
+/// Kept versions of a datasource, newest first, as the current user.
+pub fn versions(datasource: &str) -> Result<Vec<Version>> {
+    query::read(
+        "SELECT schema_version, created_at FROM nl2sql.snapshot WHERE datasource = $1
+         ORDER BY created_at DESC, schema_version COLLATE \"C\" DESC",
+        &[datasource.into()],
+        |row| Ok(Version { schema_version: row.must(1)?, created_at: row.must(2)? }),
+    )
+}
+
+/// A stored version by name, or 42704 with near ones.
+pub fn check_version(datasource: &str, version: &str) -> Result<()> {
+    let known = versions(datasource)?;
+    if known.iter().any(|known| known.schema_version == version) {
+        return Ok(());
+    }
+    let error = Error::unknown("schema version", version, known.iter().map(|known| known.schema_version.as_str()));
+    Err(error.hint(format!("Run: SELECT * FROM {};", call("nl2sql_versions", datasource))))
+}
+
+/// The version that is live in `namespace`, as the current user.
+pub fn live_version(datasource: &str, namespace: &str) -> Result<Option<String>> {
+    query::read_one(
+        "SELECT schema_version FROM nl2sql.pointer WHERE datasource = $1 AND namespace = $2",
+        &[datasource.into(), namespace.into()],
+        |row| row.must(1),
+    )
+}
