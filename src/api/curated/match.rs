@@ -2,8 +2,9 @@
 
 use crate::pg::curated::store;
 use crate::pg::index::embedder;
+use crate::pg::search::builds::Builds;
 use crate::pg::search::nearest;
-use crate::pg::search::nearest::{Builds, Near};
+use crate::pg::search::nearest::NearEntry;
 use crate::pg::server::argument;
 use crate::pg::server::argument::TextArray;
 use crate::pg::server::error::{OrRaise, Result};
@@ -56,7 +57,7 @@ fn find(question: Option<&str>, datasources: TextArray, k: Option<i32>) -> Resul
     let question = argument::spoken("question", question)?;
     let datasources = argument::filter("datasources", datasources)?;
     let k = argument::at_least_one("k", k)?;
-    let builds = nearest::builds(datasources.as_deref())?;
+    let builds = Builds::live(datasources.as_deref())?;
     if !holds_verified_queries(&builds)? {
         return Ok(Vec::new());
     }
@@ -75,7 +76,7 @@ fn find(question: Option<&str>, datasources: TextArray, k: Option<i32>) -> Resul
         fetch = fetch.saturating_mul(4);
     };
     let asked = Question::of(question);
-    let row = |(near, query): (Near, VerifiedQuery)| {
+    let row = |(near, query): (NearEntry, VerifiedQuery)| {
         interrupt::check();
         let params = JsonB(proposals(&query, &asked));
         (near.datasource, query.id, near.similarity, near.text, query.description, query.sql, params)
@@ -84,7 +85,7 @@ fn find(question: Option<&str>, datasources: TextArray, k: Option<i32>) -> Resul
 }
 
 /// The `k` queries of the nearest entries, each with its nearest phrasing.
-fn best(entries: Vec<Near>, k: usize) -> Result<Vec<(Near, VerifiedQuery)>> {
+fn best(entries: Vec<NearEntry>, k: usize) -> Result<Vec<(NearEntry, VerifiedQuery)>> {
     let mut current = current(&entries)?;
     let mut best = Vec::new();
     for near in entries {
@@ -102,12 +103,12 @@ fn best(entries: Vec<Near>, k: usize) -> Result<Vec<(Near, VerifiedQuery)>> {
     Ok(best)
 }
 
-fn query_id(near: &Near) -> &str {
+fn query_id(near: &NearEntry) -> &str {
     near.metadata["query_id"].as_str().unwrap_or_default()
 }
 
 /// The verified queries that the entries are of, as they are now, by datasource and id, each with its phrasings.
-fn current(entries: &[Near]) -> Result<HashMap<(String, String), (VerifiedQuery, HashSet<String>)>> {
+fn current(entries: &[NearEntry]) -> Result<HashMap<(String, String), (VerifiedQuery, HashSet<String>)>> {
     let mut ids: HashMap<&str, HashSet<&str>> = HashMap::new();
     for near in entries {
         ids.entry(&near.datasource).or_default().insert(query_id(near));
@@ -127,7 +128,7 @@ fn holds_verified_queries(builds: &Builds) -> Result<bool> {
     let found = query::read_one(
         "SELECT EXISTS (SELECT FROM nl2sql.entry
                         WHERE namespace = $1 AND build = ANY ($2) AND type = 'curated.verified_query')",
-        &[builds.namespace.as_str().into(), builds.numbers().into()],
+        &[builds.namespace.as_str().into(), builds.ids().into()],
         |row| row.must::<bool>(1),
     )?;
     Ok(found == Some(true))

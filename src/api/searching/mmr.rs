@@ -1,8 +1,9 @@
 //! `nl2sql_mmr` and `nl2sql_mmr_explain`.
 
 use crate::pg::index::embedder;
+use crate::pg::search::builds::Builds;
 use crate::pg::search::nearest;
-use crate::pg::search::nearest::Near;
+use crate::pg::search::nearest::NearEntry;
 use crate::pg::server::argument;
 use crate::pg::server::argument::TextArray;
 use crate::pg::server::error::{Error, OrRaise, Result};
@@ -41,7 +42,7 @@ fn nl2sql_mmr(
     // The pool is nearest first, so its order is the rank's.
     let mut picks: Vec<(usize, &Pick)> = found.picks.iter().enumerate().collect();
     picks.sort_by_key(|(_, pick)| pick.at);
-    let mut pool: Vec<Option<Near>> = found.pool.into_iter().map(Some).collect();
+    let mut pool: Vec<Option<NearEntry>> = found.pool.into_iter().map(Some).collect();
     let rows: Vec<_> = picks
         .into_iter()
         .enumerate()
@@ -92,7 +93,7 @@ struct Found {
     request: Request,
     namespace: String,
     /// Nearest first.
-    pool: Vec<Near>,
+    pool: Vec<NearEntry>,
     /// In the order of picking.
     picks: Vec<Pick>,
 }
@@ -125,7 +126,7 @@ impl Request {
     }
 
     fn run(self) -> Result<Found> {
-        let builds = nearest::builds(self.datasources.as_deref())?;
+        let builds = Builds::live(self.datasources.as_deref())?;
         let tables = self.tables.as_deref().map(|tables| nearest::table_numbers(&builds, tables)).transpose()?;
         tracing::debug!(query = self.query, "mmr");
         let vector = embedder::embed_question(&self.query)?;

@@ -1,12 +1,14 @@
 //! `nl2sql_retrieve` and `nl2sql_retrieve_explain`.
 
-use crate::pg::search::rank_tables::{Ranking, Strategy};
+use crate::pg::search::rank_tables::Ranking;
+use crate::pg::search::retrieval::{Retrieval, RetrievalRequest};
 use crate::pg::search::retrieve;
-use crate::pg::search::retrieve::{Request, Retrieval};
+use crate::pg::search::strategy::Strategy;
 use crate::pg::server::argument;
 use crate::pg::server::error::{Error, OrRaise, Result};
 use crate::pg::server::jsonb::JsonbText;
 use nl2sql_core::search::sub_query;
+use nl2sql_core::search::table_selection::Via;
 use pgrx::JsonB;
 use pgrx::prelude::*;
 use serde_json::{Value, json};
@@ -40,7 +42,7 @@ fn nl2sql_retrieve(
         .or_raise();
     let rows = found.sent.into_iter().zip(1..).map(|(sent, rank)| {
         let name = sent.table.name;
-        (rank, name.schema, name.name, sent.preferred, JsonB(sent.definition), sent.via.to_owned())
+        (rank, name.schema, name.name, sent.preferred, JsonB(sent.definition), sent.via.name().to_owned())
     });
     TableIterator::new(rows.collect::<Vec<_>>())
 }
@@ -70,7 +72,7 @@ pub fn request<'a>(
     table_k: Option<i32>,
     planning_k: Option<i32>,
     strategy: Option<&str>,
-) -> Result<Request<'a>> {
+) -> Result<RetrievalRequest<'a>> {
     let datasource = argument::required("datasource", datasource)?;
     let question = argument::spoken("question", question)?;
     let sub_query = sub_query.map(|sub_query| sub_query.parse("sub_query")).transpose()?;
@@ -78,7 +80,7 @@ pub fn request<'a>(
         Error::invalid(error.to_string()).hint(format!("Known keys: {}.", sub_query::KEYS.join(", ")))
     })?;
     tracing::debug!(question, "retrieve");
-    Ok(Request {
+    Ok(RetrievalRequest {
         datasource,
         text,
         schema_version,
@@ -88,7 +90,7 @@ pub fn request<'a>(
     })
 }
 
-fn explain(request: &Request, found: &Retrieval) -> Value {
+fn explain(request: &RetrievalRequest, found: &Retrieval) -> Value {
     let sent: Vec<Value> = found
         .sent
         .iter()
@@ -96,7 +98,7 @@ fn explain(request: &Request, found: &Retrieval) -> Value {
             let columns = sent.definition["columns"].as_array().into_iter().flatten();
             json!({
                 "table": sent.table.name.to_string(),
-                "via": sent.via,
+                "via": sent.via.name(),
                 "preferred": sent.preferred,
                 "columns": columns.map(|column| column["name"].clone()).collect::<Value>(),
             })
@@ -108,9 +110,9 @@ fn explain(request: &Request, found: &Retrieval) -> Value {
         "text": request.text,
         "table_k": request.table_k,
         "planning_k": request.planning_k,
-        "small": found.sent.first().is_some_and(|sent| sent.via == "small"),
+        "small": found.sent.first().is_some_and(|sent| sent.via == Via::Small),
         "sent": sent,
-        "used": found.used.iter().map(|used| json!({ used.via(): used.name(), "tables": used.tables() })).collect::<Value>(),
+        "used": found.used.iter().map(|used| json!({ used.via().name(): used.name(), "tables": used.tables() })).collect::<Value>(),
     });
     if let Some(ranking) = &found.ranking {
         record["strategy"] = json!(ranking.strategy.name());
@@ -128,7 +130,7 @@ fn pool(ranking: &Ranking, found: &Retrieval) -> Value {
     tables
         .map(|(place, rank)| {
             let table = &ranking.tables[*place];
-            let evidence = &table.found.evidence;
+            let evidence = &table.evidence.signals;
             json!({
                 "rank": rank,
                 "table": table.name.to_string(),

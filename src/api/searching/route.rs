@@ -1,9 +1,10 @@
 //! `nl2sql_route` and `nl2sql_route_explain`.
 
 use crate::pg::index::embedder;
-use crate::pg::search::evidence::Question;
-use crate::pg::search::nearest;
-use crate::pg::search::nearest::VOTE_K;
+use crate::pg::search::builds::Builds;
+use crate::pg::search::query_terms::QueryTerms;
+use crate::pg::search::signals;
+use crate::pg::search::signals::VOTE_K;
 use crate::pg::server::argument;
 use crate::pg::server::argument::TextArray;
 use crate::pg::server::error::{Error, OrRaise, Result};
@@ -74,17 +75,17 @@ impl Routing {
         let floor_ratio = argument::share("floor_ratio", floor_ratio)?;
         let datasources = argument::filter("datasources", datasources)?;
         let fusion = fusion.map_or(Ok(DEFAULT), parse_fusion)?;
-        let builds = nearest::builds(datasources.as_deref())?;
+        let builds = Builds::live(datasources.as_deref())?;
         tracing::debug!(question, "route");
         let vector = embedder::embed_question(question)?;
-        let signals = nearest::signals(&builds, &vector)?;
+        let signals = signals::of_nearest_entries(&builds, &vector)?;
         let (signals, fused) = match fusion {
             Fusion::Rrf => {
                 let fused = fusion::fuse(&signals);
                 (signals, fused)
             }
             Fusion::Score => {
-                let signals = nearest::all_seeing(&builds, &Question::new(question)?, &vector, signals)?;
+                let signals = signals::of_all_datasources(&builds, &QueryTerms::new(question)?, &vector, signals)?;
                 let fused = fusion::fuse_scores(&signals);
                 (signals, fused)
             }

@@ -2,7 +2,7 @@
 
 use crate::api::searching::retrieve::request;
 use crate::pg::search::retrieve;
-use crate::pg::search::terms::Used;
+use crate::pg::search::terms::TermOrMetric;
 use crate::pg::server::error::{OrRaise, Result};
 use crate::pg::server::jsonb::JsonbText;
 use nl2sql_core::search::prompt;
@@ -23,8 +23,8 @@ fn render(datasource: Option<&str>, question: Option<&str>, sub_query: Option<Js
         preferred: sent.preferred,
     });
     let used = found.used.iter().map(|used| match used {
-        Used::Term(metadata) => prompt::term(metadata),
-        Used::Metric(metadata) => prompt::metric(metadata),
+        TermOrMetric::Term(metadata) => prompt::term(metadata),
+        TermOrMetric::Metric(metadata) => prompt::metric(metadata),
     });
     let lines: Vec<String> = std::iter::once(prompt::render(shown.collect())).chain(used).collect();
     Ok(lines.join("\n"))

@@ -1,8 +1,8 @@
 //! `nl2sql_search_tables`.
 
-use crate::pg::search::nearest;
+use crate::pg::search::builds::Builds;
 use crate::pg::search::rank_tables;
-use crate::pg::search::rank_tables::Strategy;
+use crate::pg::search::strategy::Strategy;
 use crate::pg::server::error::{Error, OrRaise, Result};
 use crate::pg::server::{argument, query};
 use pgrx::prelude::*;
@@ -50,7 +50,7 @@ fn find(text: Option<&str>, datasource: Option<&str>, k: Option<i32>, strategy: 
     }
     let strategy = Strategy::parse(argument::required("strategy", strategy)?)?;
     let wanted = datasource.map(|name| vec![name.to_owned()]);
-    let builds = nearest::builds(wanted.as_deref())?;
+    let builds = Builds::live(wanted.as_deref())?;
     tracing::debug!(query = text, "search_tables");
     let ranking = rank_tables::rank(&builds, text, strategy, k)?;
     let picks: Vec<usize> = ranking.order.iter().copied().take(k).collect();
@@ -58,7 +58,7 @@ fn find(text: Option<&str>, datasource: Option<&str>, k: Option<i32>, strategy: 
     let summaries = query::read(
         "SELECT relation, text FROM nl2sql.entry
          WHERE namespace = $1 AND build = ANY ($2) AND type = 'schema.table' AND relation = ANY ($3)",
-        &[builds.namespace.as_str().into(), builds.numbers().into(), numbers.into()],
+        &[builds.namespace.as_str().into(), builds.ids().into(), numbers.into()],
         |row| Ok((row.must::<i32>(1)?, row.must::<String>(2)?)),
     )?;
     let mut summaries: HashMap<i32, String> = summaries.into_iter().collect();
@@ -69,7 +69,7 @@ fn find(text: Option<&str>, datasource: Option<&str>, k: Option<i32>, strategy: 
             table.datasource.clone(),
             table.name.schema.clone(),
             table.name.name.clone(),
-            table.found.evidence.table,
+            table.evidence.signals.table,
             table.score,
             summaries.remove(&table.number),
         )

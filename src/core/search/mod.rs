@@ -1,6 +1,7 @@
 //! From a question to datasources, tables, columns and joins, and how they are shown to a model.
 
 pub mod catalog_listing;
+pub mod column_hits;
 pub mod column_selection;
 pub mod fusion;
 pub mod join_path;
@@ -8,6 +9,7 @@ pub mod mmr;
 pub mod prompt;
 pub mod sub_query;
 pub mod table_rank;
+pub mod table_selection;
 pub mod term_match;
 pub mod tsvector;
 pub mod value_match;

@@ -15,6 +15,11 @@ pub fn options_readable(datasource: &str) -> Result<bool> {
     Ok(readable.is_some())
 }
 
+/// Whether an option names the table as preferred.
+pub fn is_preferred(stored: &Datasource, table: &TableName) -> bool {
+    stored.options.preferred_tables.iter().any(|text| means_table(text, table))
+}
+
 /// Preferred tables that `tables` does not hold.
 pub fn missing(stored: &Datasource, tables: &[TableName]) -> Vec<String> {
     let preferred = stored.options.preferred_tables.iter();

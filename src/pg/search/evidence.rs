@@ -1,8 +1,10 @@
-//! Documents: what tables are ranked by, narrow rows that a search reads all of.
+//! What a search finds of tables and their columns, in documents.
 
-use crate::pg::search::nearest::Builds;
+use crate::pg::search::builds::Builds;
+use crate::pg::search::query_terms::QueryTerms;
 use crate::pg::server::error::Result;
 use crate::pg::server::{identity, query, vector};
+use nl2sql_core::search::column_hits::ColumnEvidence;
 use nl2sql_core::search::table_rank::Evidence;
 use nl2sql_core::search::tsvector;
 use std::collections::BTreeMap;
@@ -10,61 +12,26 @@ use std::collections::BTreeMap;
 const READ: &str = include_str!("../../../sql/search/documents.sql");
 const WORDS: &str = include_str!("../../../sql/search/document_words.sql");
 
-/// A question as the lexical search sees it.
-pub struct Question {
-    /// Stems of its words, each once; words that say nothing are left out.
-    pub stems: Vec<String>,
-    /// `a | b | c`, as a text search query writes it.
-    any: String,
-}
-
-impl Question {
-    pub fn new(text: &str) -> Result<Self> {
-        let stems = query::read(
-            "SELECT s.lexeme FROM (SELECT t.lexeme FROM unnest(to_tsvector('pg_catalog.english', $1)) t
-                                   ORDER BY t.positions[1], t.lexeme COLLATE \"C\" LIMIT $2) s
-             ORDER BY s.lexeme COLLATE \"C\"",
-            &[tsvector::speakable(text).into(), (tsvector::MOST as i64).into()],
-            |row| row.must::<String>(1),
-        )?;
-        Ok(Self { any: tsvector::any_of(&stems), stems })
-    }
-
-    /// A text search query that any of the stems satisfies.
-    pub fn any(&self) -> &str {
-        &self.any
-    }
-}
-
-/// What was found of one column of a table.
-#[derive(Clone)]
-pub struct ColumnFound {
-    /// From 1 on, in the order of the snapshot.
-    pub place: i16,
-    pub similarity: f64,
-    pub length: u64,
-    pub terms: BTreeMap<String, u64>,
-}
-
-/// What was found of one table: evidence, and its columns.
+/// What was found of one table.
 #[derive(Default)]
-pub struct TableFound {
-    pub evidence: Evidence,
-    pub columns: Vec<ColumnFound>,
+pub struct TableEvidence {
+    pub signals: Evidence,
+    pub columns: Vec<ColumnEvidence>,
 }
 
 /// Everything in the builds that the current user may read.
-pub struct Found {
+pub struct SearchEvidence {
     /// By the number of the table.
-    pub tables: BTreeMap<i32, TableFound>,
+    pub tables: BTreeMap<i32, TableEvidence>,
     /// Pairs of tables that a foreign key joins, by their numbers.
     pub joins: Vec<(i32, i32)>,
 }
 
-pub fn read(builds: &Builds, question_vector: &[f32], question: &Question) -> Result<Found> {
+/// Reads the documents of the builds, without a limit.
+pub fn read(builds: &Builds, question_vector: &[f32], terms: &QueryTerms) -> Result<SearchEvidence> {
     let columns = query::read_one(
         &vector::qualify(READ)?,
-        &[vector::half_argument(question_vector), builds.numbers().into()],
+        &[vector::half_argument(question_vector), builds.ids().into()],
         |row| {
             Ok((
                 row.get::<Vec<i32>>(1)?.unwrap_or_default(),
@@ -73,7 +40,7 @@ pub fn read(builds: &Builds, question_vector: &[f32], question: &Question) -> Re
             ))
         },
     )?;
-    let mut found = Found { tables: BTreeMap::new(), joins: Vec::new() };
+    let mut found = SearchEvidence { tables: BTreeMap::new(), joins: Vec::new() };
     let (relations, packed, similarities) = columns.unwrap_or_default();
     for ((relation, packed), similarity) in relations.into_iter().zip(packed).zip(similarities) {
         if packed < 0 {
@@ -83,42 +50,42 @@ pub fn read(builds: &Builds, question_vector: &[f32], question: &Question) -> Re
         let (place, length) = ((packed % 2048) as i16, (packed / 2048) as u64);
         let similarity = f64::from(similarity);
         let table = found.tables.entry(relation).or_default();
-        table.evidence.length += length;
+        table.signals.length += length;
         if place == 0 {
-            table.evidence.table = Some(similarity);
+            table.signals.table = Some(similarity);
         } else {
-            table.evidence.column = Some(table.evidence.column.map_or(similarity, |best| best.max(similarity)));
-            table.columns.push(ColumnFound { place, similarity, length, terms: BTreeMap::new() });
+            table.signals.column = Some(table.signals.column.map_or(similarity, |best| best.max(similarity)));
+            table.columns.push(ColumnEvidence { place, similarity, length, terms: BTreeMap::new() });
         }
     }
-    // The index gives them in an order of its own.
+    // The index returns them in its own order.
     found.tables.values_mut().for_each(|table| table.columns.sort_by_key(|column| column.place));
-    if !question.stems.is_empty() {
-        add_words(builds, question, &mut found.tables)?;
+    if !terms.stems.is_empty() {
+        add_words(builds, terms, &mut found.tables)?;
     }
     Ok(found)
 }
 
-/// Adds the words to what was found. They are read with the rights of the extension's owner, since row security
-/// would keep the index of words from being used; those of documents that were not found are put away.
-fn add_words(builds: &Builds, question: &Question, tables: &mut BTreeMap<i32, TableFound>) -> Result<()> {
+/// Adds the words of what was found. They are read with the rights of the extension's owner, since row security would
+/// prevent the use of the index on words; words of documents that the current user did not find are dropped.
+fn add_words(builds: &Builds, terms: &QueryTerms, tables: &mut BTreeMap<i32, TableEvidence>) -> Result<()> {
     let words = identity::as_owner(|| {
-        query::read(WORDS, &[builds.numbers().into(), question.any.as_str().into()], |row| {
+        query::read(WORDS, &[builds.ids().into(), terms.any().into()], |row| {
             Ok((row.must::<i32>(1)?, row.must::<i16>(2)?, row.must::<String>(3)?))
         })
     })?;
     for (relation, place, words) in words {
         let Some(table) = tables.get_mut(&relation) else { continue };
         let column = table.columns.binary_search_by_key(&place, |column| column.place);
-        if column.is_err() && !(place == 0 && table.evidence.table.is_some()) {
+        if column.is_err() && !(place == 0 && table.signals.table.is_some()) {
             continue;
         }
-        let terms = tsvector::count(&words, &question.stems);
-        for (term, times) in &terms {
-            *table.evidence.terms.entry(term.clone()).or_default() += times;
+        let counts = tsvector::count(&words, &terms.stems);
+        for (term, times) in &counts {
+            *table.signals.terms.entry(term.clone()).or_default() += times;
         }
         if let Ok(at) = column {
-            table.columns[at].terms = terms;
+            table.columns[at].terms = counts;
         }
     }
     Ok(())
@@ -129,7 +96,7 @@ pub fn known_values(builds: &Builds) -> Result<Vec<(i32, i16, Vec<String>)>> {
     query::read(
         "SELECT relation, place, known_values FROM nl2sql.document
          WHERE build = ANY ($1) AND known_values IS NOT NULL AND relation IS NOT NULL",
-        &[builds.numbers().into()],
+        &[builds.ids().into()],
         |row| Ok((row.must(1)?, row.must(2)?, row.must(3)?)),
     )
 }
@@ -139,7 +106,7 @@ pub fn column_names(builds: &Builds, tables: &[i32]) -> Result<Vec<(i32, i16, St
     query::read(
         "SELECT relation, place, columns[1] FROM nl2sql.document
          WHERE build = ANY ($1) AND relation = ANY ($2) AND place > 0",
-        &[builds.numbers().into(), tables.to_vec().into()],
+        &[builds.ids().into(), tables.to_vec().into()],
         |row| Ok((row.must(1)?, row.must(2)?, row.must(3)?)),
     )
 }

@@ -1,54 +1,28 @@
 //! Tables ranked for a question.
 
 use crate::pg::index::embedder;
+use crate::pg::search::builds::Builds;
 use crate::pg::search::evidence;
-use crate::pg::search::evidence::{Question, TableFound};
+use crate::pg::search::evidence::TableEvidence;
 use crate::pg::search::nearest;
-use crate::pg::search::nearest::Builds;
-use crate::pg::server::error::{Error, Result};
+use crate::pg::search::query_terms::QueryTerms;
+use crate::pg::search::strategy::Strategy;
+use crate::pg::server::error::Result;
 use crate::pg::server::{interrupt, query};
-use nl2sql_core::catalog::identifier::{TableName, shown};
+use nl2sql_core::catalog::identifier::TableName;
 use nl2sql_core::search::mmr;
 use nl2sql_core::search::mmr::Candidate;
 use nl2sql_core::search::table_rank;
 use nl2sql_core::search::value_match::{Match, Named};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-/// How tables are ranked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Strategy {
-    /// By the table's text, its best column's and the words, then by foreign keys.
-    Fused,
-    /// By the table's text alone.
-    Dense,
-    /// The same, by maximal marginal relevance.
-    Mmr,
-}
-
-impl Strategy {
-    const KNOWN: [(&str, Strategy); 3] =
-        [("fused", Strategy::Fused), ("dense", Strategy::Dense), ("mmr", Strategy::Mmr)];
-
-    pub fn parse(name: &str) -> Result<Self> {
-        match Self::KNOWN.iter().find(|(known, _)| *known == name) {
-            Some((_, strategy)) => Ok(*strategy),
-            None => Err(Error::invalid(format!("unknown strategy \"{}\"", shown(name)))
-                .hint(format!("Known strategies: {}.", Self::KNOWN.map(|(known, _)| known).join(", ")))),
-        }
-    }
-
-    pub fn name(self) -> &'static str {
-        Self::KNOWN.iter().find(|(_, known)| *known == self).map_or("", |(name, _)| name)
-    }
-}
-
-/// A table that the search looked at.
-pub struct Table {
+/// A table with its evidence and score.
+pub struct RankedTable {
     /// As the extension knows it.
     pub number: i32,
     pub datasource: String,
     pub name: TableName,
-    pub found: TableFound,
+    pub evidence: TableEvidence,
     /// From 0 to 1.
     pub score: f64,
 }
@@ -59,7 +33,7 @@ pub struct Ranking {
     /// Stems of the question's words.
     pub stems: Vec<String>,
     /// In the order of their names.
-    pub tables: Vec<Table>,
+    pub tables: Vec<RankedTable>,
     /// Places in `tables`, best first.
     pub order: Vec<usize>,
     /// The tables that foreign keys join each table with, by their places.
@@ -68,23 +42,22 @@ pub struct Ranking {
     pub matches: HashMap<(usize, i16), Match>,
 }
 
-/// Ranks the tables of the builds for a question; `limit` is how many a strategy that picks one after
-/// the other has to pick.
+/// Ranks the tables of the builds for a question. A strategy that picks tables one by one picks `limit`.
 pub fn rank(builds: &Builds, question: &str, strategy: Strategy, limit: usize) -> Result<Ranking> {
-    let words = Question::new(question)?;
+    let terms = QueryTerms::new(question)?;
     let vector = embedder::embed_question(question)?;
-    let mut found = evidence::read(builds, &vector, &words)?;
-    let mut tables: Vec<Table> = Vec::with_capacity(found.tables.len());
+    let mut found = evidence::read(builds, &vector, &terms)?;
+    let mut tables: Vec<RankedTable> = Vec::with_capacity(found.tables.len());
     for (number, datasource, name) in names(builds)? {
-        if let Some(found) = found.tables.remove(&number) {
-            tables.push(Table { number, datasource, name, found, score: 0.0 });
+        if let Some(evidence) = found.tables.remove(&number) {
+            tables.push(RankedTable { number, datasource, name, evidence, score: 0.0 });
         }
     }
     tables.sort_by(|a, b| a.name.cmp(&b.name).then_with(|| a.datasource.cmp(&b.datasource)));
     let places: HashMap<i32, usize> = tables.iter().enumerate().map(|(place, table)| (table.number, place)).collect();
     let mut ranking = Ranking {
         strategy,
-        stems: words.stems,
+        stems: terms.stems,
         neighbours: neighbours(&found.joins, &places),
         tables,
         order: Vec::new(),
@@ -93,7 +66,7 @@ pub fn rank(builds: &Builds, question: &str, strategy: Strategy, limit: usize) -
     ranking.match_values(builds, question, &places)?;
     match strategy {
         Strategy::Fused => ranking.fuse(),
-        Strategy::Dense => ranking.by(|table| table.found.evidence.table.unwrap_or(-1.0)),
+        Strategy::Dense => ranking.by(|table| table.evidence.signals.table.unwrap_or(-1.0)),
         Strategy::Mmr => ranking.pick(builds, &vector, limit)?,
     }
     Ok(ranking)
@@ -120,17 +93,17 @@ fn neighbours(joins: &[(i32, i32)], places: &HashMap<i32, usize>) -> Vec<Vec<usi
 }
 
 impl Ranking {
-    /// A value that the question names makes its column as near as can be.
+    /// Raises the similarity of each column that has a value which the question names.
     fn match_values(&mut self, builds: &Builds, question: &str, places: &HashMap<i32, usize>) -> Result<()> {
         let named = Named::new(question);
         for (number, place, values) in evidence::known_values(builds)? {
             interrupt::check();
             let (Some(&table), Some(found)) = (places.get(&number), named.best(&values)) else { continue };
-            let evidence = &mut self.tables[table].found;
+            let evidence = &mut self.tables[table].evidence;
             if let Some(column) = evidence.columns.iter_mut().find(|column| column.place == place) {
                 column.similarity = column.similarity.max(found.similarity);
-                let best = evidence.evidence.column.unwrap_or(found.similarity);
-                evidence.evidence.column = Some(best.max(found.similarity));
+                let best = evidence.signals.column.unwrap_or(found.similarity);
+                evidence.signals.column = Some(best.max(found.similarity));
                 self.matches.insert((table, place), found);
             }
         }
@@ -138,7 +111,7 @@ impl Ranking {
     }
 
     fn fuse(&mut self) {
-        let evidence: Vec<_> = self.tables.iter().map(|table| table.found.evidence.clone()).collect();
+        let evidence: Vec<_> = self.tables.iter().map(|table| table.evidence.signals.clone()).collect();
         let scores = table_rank::propagate(&table_rank::fuse(&evidence), &self.neighbours);
         for (table, score) in self.tables.iter_mut().zip(&scores) {
             table.score = *score;
@@ -146,7 +119,7 @@ impl Ranking {
         self.order = table_rank::order(&scores);
     }
 
-    fn by(&mut self, score: impl Fn(&Table) -> f64) {
+    fn by(&mut self, score: impl Fn(&RankedTable) -> f64) {
         let scores: Vec<f64> = self.tables.iter().map(score).collect();
         for (table, score) in self.tables.iter_mut().zip(&scores) {
             table.score = *score;
@@ -154,7 +127,7 @@ impl Ranking {
         self.order = table_rank::order(&scores);
     }
 
-    /// The picks of `nl2sql_mmr` with its own lambda over the tables' entries, then the rest of its pool.
+    /// Orders by maximal marginal relevance over the tables' own entries, as `nl2sql_mmr` does; the rest of the pool follows.
     fn pick(&mut self, builds: &Builds, vector: &[f32], limit: usize) -> Result<()> {
         const LAMBDA: f64 = 0.7;
         let fetch = i64::try_from(limit.saturating_mul(4)).unwrap_or(i64::MAX);

@@ -1,35 +1,36 @@
 //! Terms and metrics that a question uses.
 
 use crate::pg::index::embedder;
-use crate::pg::search::nearest::Builds;
+use crate::pg::search::builds::Builds;
 use crate::pg::server::error::Result;
 use crate::pg::server::{query, vector};
 use nl2sql_core::catalog::identifier_words::split_identifier;
+use nl2sql_core::search::table_selection::Via;
 use nl2sql_core::search::term_match::says;
 use pgrx::JsonB;
 use serde_json::Value;
 
 const USED: &str = include_str!("../../../sql/curated/used.sql");
 
-/// A piece of curated content that a question uses.
-pub enum Used {
+/// A term or metric that a question uses.
+pub enum TermOrMetric {
     Term(Value),
     Metric(Value),
 }
 
-impl Used {
+impl TermOrMetric {
     /// Its metadata, as a search returns it.
     pub fn metadata(&self) -> &Value {
         match self {
-            Used::Term(metadata) | Used::Metric(metadata) => metadata,
+            TermOrMetric::Term(metadata) | TermOrMetric::Metric(metadata) => metadata,
         }
     }
 
-    /// How retrieval says that it chose a table.
-    pub fn via(&self) -> &'static str {
+    /// The reason for which retrieval sends its tables.
+    pub fn via(&self) -> Via {
         match self {
-            Used::Term(_) => "term",
-            Used::Metric(_) => "metric",
+            TermOrMetric::Term(_) => Via::Term,
+            TermOrMetric::Metric(_) => Via::Metric,
         }
     }
 
@@ -46,25 +47,25 @@ impl Used {
     }
 }
 
-/// The terms that the question says, by themselves or by a synonym, and the metrics that it says, as they exist for the
-/// current user. With the similarity of the nearest table, a cosine, also the metrics that the question is nearer to;
-/// without it the question is not embedded.
-pub fn used(builds: &Builds, question: &str, nearest_table: Option<f64>) -> Result<Vec<Used>> {
+/// Terms that the question contains, by name or synonym, and metrics that it contains by name, as far as they exist for
+/// the current user. With `nearest_table`, the similarity of the nearest table, also metrics that are more similar to
+/// the question; without it, the question is not embedded.
+pub fn used(builds: &Builds, question: &str, nearest_table: Option<f64>) -> Result<Vec<TermOrMetric>> {
     let question_vector = nearest_table.map(|_| embedder::embed_question(question)).transpose()?.map(vector::Vector);
     let found = query::read(
         &vector::qualify(USED)?,
-        &[question_vector.into(), builds.namespace.as_str().into(), builds.numbers().into()],
+        &[question_vector.into(), builds.namespace.as_str().into(), builds.ids().into()],
         |row| Ok((row.must::<String>(1)?, row.must::<JsonB>(2)?.0, row.get::<f64>(3)?)),
     )?;
     let used = found.into_iter().filter_map(|(chunk_type, metadata, similarity)| {
-        let said = |field: &str| metadata[field].as_str().is_some_and(|phrase| says(question, phrase));
+        let contains = |field: &str| metadata[field].as_str().is_some_and(|phrase| says(question, phrase));
         if chunk_type == "curated.term" {
             let mut synonyms = metadata["synonyms"].as_array().into_iter().flatten().filter_map(Value::as_str);
-            let uses = said("term") || synonyms.any(|synonym| says(question, synonym));
-            return uses.then_some(Used::Term(metadata));
+            let uses = contains("term") || synonyms.any(|synonym| says(question, synonym));
+            return uses.then_some(TermOrMetric::Term(metadata));
         }
         let named = metadata["name"].as_str().is_some_and(|name| says(question, &split_identifier(name)));
-        (named || similarity > nearest_table).then_some(Used::Metric(metadata))
+        (named || similarity > nearest_table).then_some(TermOrMetric::Metric(metadata))
     });
     Ok(used.collect())
 }
