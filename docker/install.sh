@@ -29,7 +29,7 @@ put() {
 }
 
 install_all() {
-    local file
+    local file script
     [ -f "$BUILD/runtime/$RUNTIME_FILE" ] && [ -f "$BUILD/model/manifest.json" ] ||
         die "the model or ONNX Runtime is missing from $BUILD: run 'make setup' first"
     # Before the minutes of building, not after them.
@@ -48,9 +48,9 @@ install_all() {
         [ -e "$BUILD/model/${file##*/}" ] || as_writer_of "${file%/*}" rm -f "$file"
     done
     put 755 "$RELEASE/libnl2sql.so" "$LIB/nl2sql.so"
-    for file in "$ROOT"/sql/nl2sql--*.sql "$ROOT/nl2sql.control"; do
-        put 644 "$file" "$SHARE/extension/$(basename "$file")"
-    done
+    script=$(write_install_script)
+    put 644 "$script" "$SHARE/extension/${script##*/}"
+    put 644 "$ROOT/nl2sql.control" "$SHARE/extension/nl2sql.control"
     if [ "$changed" -eq 0 ]; then
         say "everything was installed already"
     else

@@ -95,6 +95,17 @@ use_postgres() {
     export PG_CONFIG PG_MAJOR PG_BIN PG_LIB PG_SHARE
 }
 
+# Writes the install script of the current version from sql/install/ and prints its path.
+write_install_script() {
+    local version script
+    version=$(sed -n "s/^default_version *= *'\(.*\)'/\1/p" "$ROOT/nl2sql.control")
+    script=$BUILD/nl2sql--$version.sql
+    mkdir -p "$BUILD"
+    (LC_ALL=C && cat "$ROOT"/sql/install/*.sql) >"$script.$$"
+    mv "$script.$$" "$script"
+    echo "$script"
+}
+
 # Builds the extension and the model tool for PG_MAJOR, in one go: built one after the other they would enable different
 # features of the crates that they share, and compile those twice.
 build_all() {

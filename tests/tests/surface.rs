@@ -159,13 +159,15 @@ fn the_script_and_the_library_name_the_same_symbols() {
         .filter(|name| name.ends_with("_wrapper") && !name.starts_with("pg_finfo_"))
         .collect();
     let mut called = BTreeSet::new();
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../sql");
+    let share =
+        text(&mut database.connect(), "SELECT setting FROM pg_config() WHERE name = 'SHAREDIR'").expect("a path");
+    let folder = Path::new(&share).join("extension");
     let version = text(&mut database.connect(), "SELECT extversion FROM pg_extension WHERE extname = 'nl2sql'")
         .expect("a version");
-    for file in std::fs::read_dir(folder).expect("sql/") {
+    for file in std::fs::read_dir(folder).expect("the installed scripts") {
         let file = file.expect("a file").path();
         let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        // The script that installs the present version; older ones may call what the library keeps for them.
+        // The script of the current version; older scripts may call symbols that the library keeps for them.
         if name.starts_with("nl2sql--") && name.ends_with(".sql") {
             let script = std::fs::read_to_string(&file).expect("a script");
             let symbols: Vec<String> = script

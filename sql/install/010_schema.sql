@@ -1,0 +1,17 @@
+\echo Use "CREATE EXTENSION nl2sql" to load this file. \quit
+
+DO $$
+BEGIN
+    IF pg_catalog.getdatabaseencoding() <> 'UTF8' THEN
+        RAISE EXCEPTION 'nl2sql needs a database in UTF8, not %', pg_catalog.getdatabaseencoding()
+            USING ERRCODE = 'feature_not_supported',
+                  HINT = 'Create the extension in a database made with ENCODING ''UTF8''.';
+    END IF;
+END
+$$;
+
+-- Functions go to the schema that CREATE EXTENSION chooses; tables, views and what serves them go
+-- to the schema nl2sql.
+CREATE SCHEMA nl2sql;
+COMMENT ON SCHEMA nl2sql IS 'tables and views of the extension nl2sql';
+GRANT USAGE ON SCHEMA nl2sql TO PUBLIC;

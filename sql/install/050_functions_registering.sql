@@ -1,0 +1,53 @@
+-- Functions: registering
+--
+-- Every function has a fixed search_path, and runs its queries without JIT: the sub-selects of row
+-- security make their cost estimates high enough for it, while none runs long enough to gain by it.
+-- Quoting is fixed too, since it shows in the names of types and so in texts and fingerprints.
+
+CREATE FUNCTION nl2sql_register(
+    datasource text,
+    schemas text[] DEFAULT NULL,
+    description text DEFAULT NULL,
+    domains text[] DEFAULT NULL,
+    sample_questions text[] DEFAULT NULL,
+    options jsonb DEFAULT NULL
+) RETURNS void
+    AS 'MODULE_PATHNAME', 'nl2sql_register_wrapper'
+    LANGUAGE c VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off;
+COMMENT ON FUNCTION nl2sql_register(text, text[], text, text[], text[], jsonb) IS
+    'registers a datasource or changes it; a NULL argument leaves what is stored';
+REVOKE EXECUTE ON FUNCTION nl2sql_register(text, text[], text, text[], text[], jsonb) FROM PUBLIC;
+
+CREATE FUNCTION nl2sql_unregister(datasource text) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'nl2sql_unregister_wrapper'
+    LANGUAGE c VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off;
+COMMENT ON FUNCTION nl2sql_unregister(text) IS
+    'removes a datasource with all its snapshots, builds and pointers; false where there is none';
+REVOKE EXECUTE ON FUNCTION nl2sql_unregister(text) FROM PUBLIC;
+
+CREATE FUNCTION nl2sql_describe(
+    datasource text,
+    table_name text,
+    description text,
+    column_name text DEFAULT NULL,
+    synonyms text[] DEFAULT NULL
+) RETURNS void
+    AS 'MODULE_PATHNAME', 'nl2sql_describe_wrapper'
+    LANGUAGE c VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off;
+COMMENT ON FUNCTION nl2sql_describe(text, text, text, text, text[]) IS
+    'describes a table or column in place of its comment, from the next build on; nothing to say takes it back';
+REVOKE EXECUTE ON FUNCTION nl2sql_describe(text, text, text, text, text[]) FROM PUBLIC;
+
+CREATE FUNCTION nl2sql_watch_ddl() RETURNS boolean
+    AS 'MODULE_PATHNAME', 'nl2sql_watch_ddl_wrapper'
+    LANGUAGE c VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off;
+COMMENT ON FUNCTION nl2sql_watch_ddl() IS
+    'from now on records when DDL touches a datasource''s schemas; false where it did already';
+REVOKE EXECUTE ON FUNCTION nl2sql_watch_ddl() FROM PUBLIC;
+
+CREATE FUNCTION nl2sql_unwatch_ddl() RETURNS boolean
+    AS 'MODULE_PATHNAME', 'nl2sql_unwatch_ddl_wrapper'
+    LANGUAGE c VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off;
+COMMENT ON FUNCTION nl2sql_unwatch_ddl() IS
+    'no longer records DDL; false where it did not';
+REVOKE EXECUTE ON FUNCTION nl2sql_unwatch_ddl() FROM PUBLIC;

@@ -1,0 +1,9 @@
+-- Dumps hold what users wrote; indexes are rebuilt.
+
+SELECT pg_catalog.pg_extension_config_dump('nl2sql.datasource', '');
+SELECT pg_catalog.pg_extension_config_dump('nl2sql.datasource_setting', '');
+SELECT pg_catalog.pg_extension_config_dump('nl2sql.description', '');
+SELECT pg_catalog.pg_extension_config_dump('nl2sql.verified_query', '');
+SELECT pg_catalog.pg_extension_config_dump('nl2sql.metric', '');
+SELECT pg_catalog.pg_extension_config_dump('nl2sql.term', '');
+SELECT pg_catalog.pg_extension_config_dump('nl2sql.datasource_id_seq', '');
