@@ -167,7 +167,7 @@ fn the_catalogue_stands_in_for_tables_that_are_not_read() {
     // Above the limit: the same figures, and an issue.
     let found = index(&mut client, "{\"max_profile_rows\": 399, \"sample_values\": true}");
     assert_eq!(statistics(&found, "t"), catalogue(json!(["k1", "k0"])));
-    let limit = "it has more than 399 rows (max_profile_rows): the catalogue's figures stand in";
+    let limit = "it has more than 399 rows (max_profile_rows): statistics of ANALYZE are used instead";
     assert_eq!(
         issues(&mut client),
         json!([

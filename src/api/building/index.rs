@@ -1,7 +1,7 @@
 //! `nl2sql_index`.
 
 use crate::pg::datasource;
-use crate::pg::datasource::Change;
+use crate::pg::datasource::RegistrationChange;
 use crate::pg::datasource::lease;
 use crate::pg::index::build::{BuildOutcome, build};
 use crate::pg::index::namespace;
@@ -106,7 +106,7 @@ fn register_schema(name: &str) -> Result<()> {
         known.extend(crate::pg::catalog::schemas()?);
         return Err(datasource::unknown(name, &known));
     }
-    identity::as_owner(|| datasource::save(name, Change::default()))?;
+    identity::as_owner(|| datasource::save(name, RegistrationChange::default()))?;
     notice!("schema \"{name}\" is registered as a datasource");
     Ok(())
 }

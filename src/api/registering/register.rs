@@ -1,7 +1,7 @@
 //! `nl2sql_register`.
 
 use crate::pg::datasource;
-use crate::pg::datasource::Change;
+use crate::pg::datasource::RegistrationChange;
 use crate::pg::server::argument;
 use crate::pg::server::argument::TextArray;
 use crate::pg::server::error::{OrRaise, Result};
@@ -31,7 +31,7 @@ fn register(
 ) -> Result<()> {
     identity::check_writable("nl2sql_register()");
     let name = datasource::check_name(datasource)?;
-    let change = Change {
+    let change = RegistrationChange {
         schemas: argument::list("schemas", schemas)?.map(|mut schemas| {
             let mut known = std::collections::HashSet::new();
             schemas.retain(|schema| known.insert(schema.clone()));

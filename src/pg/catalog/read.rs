@@ -1,4 +1,4 @@
-//! Reading a schema from the catalogue: one query per subject, whatever the number of tables.
+//! Reads a schema from the catalogs.
 
 use crate::pg::server::error::Result;
 use crate::pg::server::query;
@@ -18,14 +18,14 @@ const PRIMARY_KEYS: &str = include_str!("../../../sql/catalog/primary_keys.sql")
 const FOREIGN_KEYS: &str = include_str!("../../../sql/catalog/foreign_keys.sql");
 const CHECKS: &str = include_str!("../../../sql/catalog/checks.sql");
 
-/// The tables of `schemas` that are in scope. Those that are not cost no further query.
+/// The tables of `schemas` that are in scope.
 pub fn tables(schemas: &[String], scope: &Scope) -> Result<Vec<TableRow>> {
     let mut tables: Vec<TableRow> = query::read_json(TABLES, &[schemas.to_vec().into()])?;
     tables.retain(|table| scope.takes_in(&table.table_name()));
     Ok(tables)
 }
 
-/// Everything that the catalogue says of the tables in scope, and the rows that name them.
+/// The schema of the tables in scope, and the rows that name these tables.
 pub fn read(schemas: &[String], scope: &Scope) -> Result<(Schema, Vec<TableRow>)> {
     let tables = tables(schemas, scope)?;
     let oids: Vec<pg_sys::Oid> = tables.iter().map(|table| pg_sys::Oid::from(table.oid)).collect();
@@ -41,14 +41,14 @@ pub fn read(schemas: &[String], scope: &Scope) -> Result<(Schema, Vec<TableRow>)
     Ok((catalogue.assemble(scope), tables))
 }
 
-/// The structure alone of all tables of `schemas`, whatever the scope, by one cheap query.
+/// The structure of all tables of `schemas`, in scope or not, by one cheap query.
 pub fn structure(schemas: &[String]) -> Result<Catalogue> {
     let text = query::read_one(STRUCTURE, &[schemas.to_vec().into()], |row| row.must::<String>(1))?;
     let structure: Structure = serde_json::from_str(&text.unwrap_or_default())?;
     Ok(structure.into())
 }
 
-/// Schemas that the current user may look into, the server's own left out; for near names.
+/// Schemas on which the current user has USAGE, without the server's own; errors suggest similar names from these.
 pub fn schemas() -> Result<Vec<String>> {
     query::read(
         "SELECT nspname::text FROM pg_namespace

@@ -1,4 +1,4 @@
-//! Curated content as stored: by datasource and name, each piece with what it reads.
+//! Curated content as stored: by datasource and name, each item with the columns that it reads.
 
 use crate::pg::server::error::{Error, Result};
 use crate::pg::server::{identity, query};
@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 const PRESENT: &str = include_str!("../../../sql/curated/present.sql");
 
-/// Content in the order of its names.
+/// Content, ordered by name.
 #[derive(Default)]
 pub struct Stored {
     pub content: Content,
@@ -23,13 +23,13 @@ pub struct Stored {
 }
 
 impl Stored {
-    /// What a piece reads.
+    /// What an item reads.
     pub fn reads_of(&self, item: &Item) -> Reads {
         self.reads.get(item).cloned().unwrap_or_default()
     }
 
-    /// What those pieces of `content` read that are written as they were: their names go on meaning that. Of those among
-    /// `changeable` alone: what another piece reads is not told.
+    /// The stored reads of the items in `content` whose text has not changed, so that their names keep their meaning.
+    /// Only `changeable` items are considered, since the reads of others must not be revealed.
     pub fn kept(&self, content: &Content, changeable: &HashSet<Item>) -> BTreeMap<Item, Reads> {
         let known: HashMap<Item, Vec<&str>> = self.content.written().collect();
         let kept =
@@ -38,14 +38,14 @@ impl Stored {
     }
 }
 
-/// All of a datasource. For the extension's owner.
+/// Loads all content of a datasource. For the extension's owner.
 pub fn load(datasource: &str) -> Result<Stored> {
     let mut stored = load_queries(datasource, None)?;
     stored.load_others(datasource)?;
     Ok(stored)
 }
 
-/// The verified queries of a datasource, those with these ids alone where given. For the extension's owner.
+/// Loads the verified queries of a datasource, or only those with the given ids. For the extension's owner.
 fn load_queries(datasource: &str, ids: Option<Vec<String>>) -> Result<Stored> {
     let mut stored = Stored::default();
     let queries = query::read(
@@ -68,7 +68,7 @@ fn load_queries(datasource: &str, ids: Option<Vec<String>>) -> Result<Stored> {
     Ok(stored)
 }
 
-/// What exists of these verified queries for the current user.
+/// Loads those of the verified queries that exist for the current user.
 pub fn visible_queries(datasource: &str, ids: Vec<String>) -> Result<Stored> {
     Ok(visible(identity::as_owner(|| load_queries(datasource, Some(ids)))?))
 }
@@ -112,7 +112,7 @@ impl Stored {
     }
 }
 
-/// What exists for the current user: that of which it may read all that it reads.
+/// Loads the content that exists for the current user: items that read only what the user may SELECT.
 pub fn load_visible(datasource: &str) -> Result<Stored> {
     Ok(visible(identity::as_owner(|| load(datasource))?))
 }
@@ -134,8 +134,8 @@ fn access(stored: &Stored) -> Access {
     snapshot::access(tables)
 }
 
-/// The pieces that the current user may change: those that read nothing that is there and that it may not read. What
-/// reads only what is gone can be mended by who could have written it.
+/// The items that the current user may change: those that read nothing that still exists and that the user may not
+/// SELECT. Tables that are gone do not count, so that a user can repair an item that reads them.
 pub fn changeable(stored: &Stored) -> Result<HashSet<Item>> {
     let access = access(stored);
     if access == Access::All {
@@ -150,7 +150,7 @@ pub fn changeable(stored: &Stored) -> Result<HashSet<Item>> {
     Ok(stored.reads.iter().filter(|(_, reads)| access.reads(&there(reads))).map(|(item, _)| item.clone()).collect())
 }
 
-/// The tables that these read, with the columns that they have now; without those that are gone.
+/// The tables in `reads` that still exist, with their present columns.
 pub fn present<'r>(reads: impl Iterator<Item = &'r Reads>) -> Result<BTreeMap<TableName, Vec<String>>> {
     let tables: HashSet<&TableName> = reads.flat_map(|reads| reads.tables.keys()).collect();
     let (schemas, names): (Vec<String>, Vec<String>) =
@@ -161,7 +161,7 @@ pub fn present<'r>(reads: impl Iterator<Item = &'r Reads>) -> Result<BTreeMap<Ta
     Ok(tables.into_iter().collect())
 }
 
-/// Stores content that was checked, each piece in place of the one that has its name. For the extension's owner, who
+/// Stores checked content; each item replaces the one of the same name. For the extension's owner, who
 /// holds the lease.
 pub fn save(datasource: &str, content: &Content, reads: &BTreeMap<Item, Reads>) -> Result<()> {
     let reads_of = |item: Item| -> Result<JsonB> {
@@ -228,7 +228,7 @@ pub fn save(datasource: &str, content: &Content, reads: &BTreeMap<Item, Reads>) 
     Ok(())
 }
 
-/// Removes a piece. For the extension's owner, who holds the lease.
+/// Removes an item. For the extension's owner, who holds the lease.
 pub fn remove(datasource: &str, item: &Item) -> Result<()> {
     let (statement, name) = match item {
         Item::VerifiedQuery(id) => ("DELETE FROM nl2sql.verified_query WHERE datasource = $1 AND id = $2", id),
@@ -238,8 +238,7 @@ pub fn remove(datasource: &str, item: &Item) -> Result<()> {
     query::execute(statement, &[datasource.into(), name.as_str().into()])
 }
 
-/// Notes what the pieces read of the schema as it is now, where that is not what they read `before`: a star may read
-/// other columns. For the extension's owner, who holds the lease.
+/// Updates the stored reads of items whose reads have changed since `before`: a star may expand to other columns. For the extension's owner, who holds the lease.
 pub fn note_reads(datasource: &str, before: &BTreeMap<Item, Reads>, now: &[(Item, Reads)]) -> Result<()> {
     for (item, reads) in now.iter().filter(|(item, reads)| before.get(item) != Some(reads)) {
         let (statement, name) = match item {
@@ -256,12 +255,12 @@ pub fn note_reads(datasource: &str, before: &BTreeMap<Item, Reads>, now: &[(Item
     Ok(())
 }
 
-/// 42501: the name is taken by what the current user may not read.
+/// 42501: the name is in use by an item that the current user may not see.
 pub fn taken(datasource: &str, item: &impl std::fmt::Display) -> Error {
     Error::new(
         PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
         format!("cannot change {item} of datasource \"{datasource}\""),
     )
-    .detail("There is one of that name which reads what you may not.")
-    .hint("Take another name, or let a role that may read it change it.")
+    .detail("The name is in use by an item that reads what you may not SELECT.")
+    .hint("Choose another name, or ask a role that may read it to change it.")
 }

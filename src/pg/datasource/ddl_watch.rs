@@ -1,12 +1,12 @@
-//! What the event triggers of the extension recorded of DDL, and switching them.
+//! The event triggers of the extension, and the DDL that they recorded.
 
 use crate::pg::server::error::Result;
 use crate::pg::server::query;
 
-/// Switches the event triggers; false where they are so already. For the extension's owner.
+/// Enables or disables the event triggers; returns false if nothing changed. For the extension's owner.
 pub fn watch(on: bool) -> Result<bool> {
     let state = if on { "ENABLE" } else { "DISABLE" };
-    // One at a time; "datasource" 0 there is none.
+    // Calls run one at a time. No datasource has the id 0.
     query::execute("SELECT pg_advisory_xact_lock($1, 0)", &[crate::pg::datasource::lease::CLASS.into()])?;
     let is_on =
         query::read_one("SELECT evtenabled <> 'D' FROM pg_event_trigger WHERE evtname = 'nl2sql_ddl'", &[], |row| {
@@ -20,7 +20,7 @@ pub fn watch(on: bool) -> Result<bool> {
     Ok(true)
 }
 
-/// Forgets what was recorded of schemas that belong to no datasource any more. For the extension's owner.
+/// Deletes records of schemas that no longer belong to a datasource. For the extension's owner.
 pub fn forget_others() -> Result<()> {
     query::execute(
         "DELETE FROM nl2sql.ddl
@@ -32,8 +32,8 @@ pub fn forget_others() -> Result<()> {
     )
 }
 
-/// Forgets all but the last record of each schema. Waits for nobody: what another build of the same schema
-/// is just forgetting is left to it. For the extension's owner.
+/// Deletes all but the last record of each schema. Does not wait: records that another build is deleting are left to
+/// it. For the extension's owner.
 pub fn forget(schemas: &[String]) -> Result<()> {
     query::execute(
         "DELETE FROM nl2sql.ddl

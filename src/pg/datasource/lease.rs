@@ -1,17 +1,16 @@
-//! The lease of a datasource: held to the end of the transaction by who builds or changes it, freed
-//! by crash and rollback.
+//! The lease of a datasource: an advisory lock that a build or change holds until the transaction ends, even by a crash.
 
 use crate::pg::server::error::{Error, Result};
 use crate::pg::server::query;
 use pgrx::prelude::*;
 
-/// First half of the advisory lock's two-integer key: "nl2s" in ASCII, so that other users of
-/// advisory locks are unlikely to meet it. The second half is `nl2sql.datasource.id`.
+/// First half of the advisory lock's two-integer key: "nl2s" in ASCII, which other users of advisory locks are unlikely
+/// to choose. The second half is `nl2sql.datasource.id`.
 pub const CLASS: i32 = 0x6e6c_3273;
 
 const HOLDER: &str = include_str!("../../../sql/datasource/lease_holder.sql");
 
-/// Takes the lease at once or fails with 55P03. For the extension's owner, who sees every backend.
+/// Takes the lease, or fails with 55P03 without waiting. For the extension's owner, who sees every backend.
 pub fn take(datasource: &str, id: i32) -> Result<()> {
     let taken = query::read_one("SELECT pg_try_advisory_xact_lock($1, $2)", &[CLASS.into(), id.into()], |row| {
         row.must::<bool>(1)

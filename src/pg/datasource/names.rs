@@ -1,14 +1,14 @@
-//! Names of datasources, as far as they exist for the current user.
+//! Names of the datasources that exist for the current user.
 
 use crate::pg::server::error::{Error, Result};
 use crate::pg::server::{argument, query};
 
-/// Names of the datasources that exist for the current user.
+/// All of them, in order.
 pub fn names() -> Result<Vec<String>> {
     query::read("SELECT name FROM nl2sql.datasource ORDER BY name COLLATE \"C\"", &[], |row| row.must(1))
 }
 
-/// The datasource that a caller named, or all that exist for the current user.
+/// The datasource that the caller named, or all that exist for the current user.
 pub fn named(wanted: Option<&str>) -> Result<Vec<String>> {
     let Some(name) = wanted else { return names() };
     let name = argument::spoken("datasource", Some(name))?;
@@ -16,7 +16,7 @@ pub fn named(wanted: Option<&str>) -> Result<Vec<String>> {
     Ok(vec![name.to_owned()])
 }
 
-/// Fails with 42704 where the datasource does not exist for the current user.
+/// Fails with 42704 if the datasource does not exist for the current user.
 pub fn check_known(name: &str) -> Result<()> {
     let known = names()?;
     if known.iter().any(|known| known == name) {
@@ -30,11 +30,10 @@ pub fn unknown(name: &str, known: &[String]) -> Error {
     if error.hint.is_some() {
         return error;
     }
-    error.hint("SELECT datasource FROM nl2sql.datasources; lists those there are.")
+    error.hint("Run: SELECT datasource FROM nl2sql.datasources;")
 }
 
-/// A name that a datasource may have: like any other name in Postgres, not longer than 63 bytes, since
-/// the id of every entry holds it.
+/// Checks the name of a datasource. Like any name in Postgres, it has at most 63 bytes.
 pub fn check_name(name: Option<&str>) -> Result<&str> {
     let name = argument::spoken("datasource", name)?;
     if name.len() > 63 {

@@ -1,11 +1,11 @@
-//! Descriptions that users gave by `nl2sql_describe`, which go before the comments.
+//! Descriptions that users set with `nl2sql_describe`. They take precedence over comments.
 
 use crate::pg::server::error::Result;
 use crate::pg::server::query;
 use nl2sql_core::catalog::identifier::TableName;
 use nl2sql_core::catalog::overrides::Override;
 
-/// Those of a datasource. For the extension's owner.
+/// Loads the descriptions of a datasource. For the extension's owner.
 pub fn load(datasource: &str) -> Result<Vec<Override>> {
     query::read(
         "SELECT table_schema, table_name, column_name, description, synonyms
@@ -22,8 +22,7 @@ pub fn load(datasource: &str) -> Result<Vec<Override>> {
     )
 }
 
-/// Stores one, or takes it back where it has nothing to say. For the extension's owner, who holds the
-/// lease.
+/// Stores a description, or deletes it if it is empty. For the extension's owner, who holds the lease.
 pub fn save(datasource: &str, given: &Override) -> Result<()> {
     let (schema, name) = (given.table.schema.as_str(), given.table.name.as_str());
     let column = given.column.as_deref().unwrap_or("");

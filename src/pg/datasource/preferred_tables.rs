@@ -1,4 +1,4 @@
-//! Preferred tables: those that an option names. For callers who may read the options.
+//! Preferred tables, which an option names. Reported only to callers who may read the options.
 
 use crate::pg::datasource::Datasource;
 use crate::pg::server::error::Result;
@@ -20,13 +20,13 @@ pub fn is_preferred(stored: &Datasource, table: &TableName) -> bool {
     stored.options.preferred_tables.iter().any(|text| means_table(text, table))
 }
 
-/// Preferred tables that `tables` does not hold.
+/// Preferred tables that are missing from `tables`.
 pub fn missing(stored: &Datasource, tables: &[TableName]) -> Vec<String> {
     let preferred = stored.options.preferred_tables.iter();
     preferred.filter(|text| !tables.iter().any(|table| means_table(text, table))).cloned().collect()
 }
 
-/// Preferred tables that were there `before` and are not `now`.
+/// Preferred tables that are in `before` but not in `now`.
 pub fn gone(datasource: &str, stored: &Datasource, before: &[TableName], now: &[TableName]) -> Result<Vec<String>> {
     if stored.options.preferred_tables.is_empty() || !options_readable(datasource)? {
         return Ok(Vec::new());

@@ -11,18 +11,19 @@ use nl2sql_core::chunk::cutter::About;
 use pgrx::JsonB;
 use serde_json::Value;
 
-/// A registration as stored. `None` in a [`Change`] leaves what is stored.
+/// A registration as stored.
 pub struct Datasource {
     pub id: i32,
     pub about: About,
     pub schemas: Vec<String>,
     pub options: Options,
-    /// The options as stored, which a hint that changes some of them must repeat.
+    /// The options as stored. A hint that changes some of them must repeat all.
     pub stored_options: Value,
 }
 
+/// What a registration sets; `None` keeps what is stored.
 #[derive(Default)]
-pub struct Change {
+pub struct RegistrationChange {
     pub schemas: Option<Vec<String>>,
     pub description: Option<String>,
     pub domains: Option<Vec<String>>,
@@ -30,7 +31,7 @@ pub struct Change {
     pub options: Option<Value>,
 }
 
-/// For the extension's owner.
+/// Loads a registration. For the extension's owner.
 pub fn load(name: &str) -> Result<Option<Datasource>> {
     let row = query::read_one(
         "SELECT d.id, d.description, d.domains, d.sample_questions, s.schemas, s.options
@@ -53,10 +54,9 @@ pub fn load(name: &str) -> Result<Option<Datasource>> {
     Ok(Some(Datasource { id, about, schemas, options: Options::parse(&options)?, stored_options: options }))
 }
 
-/// Creates or changes a registration, and notes which tables it takes in, so that those who may read
-/// one of them see the datasource before it is indexed. For the extension's owner; the schemas were
-/// checked as the caller.
-pub fn save(name: &str, change: Change) -> Result<()> {
+/// Creates or changes a registration, and numbers the tables in its scope, so that users who may read one of them see
+/// the datasource before it is indexed. For the extension's owner; the schemas were checked as the caller.
+pub fn save(name: &str, change: RegistrationChange) -> Result<()> {
     if let Some(options) = &change.options {
         Options::parse(options)?;
     }
@@ -90,11 +90,11 @@ pub fn save(name: &str, change: Change) -> Result<()> {
     Ok(())
 }
 
-/// Fails where a schema does not exist for the current user, naming near ones.
+/// Fails if a schema does not exist for the current user, and suggests similar names.
 pub fn check_schemas(schemas: &[String]) -> Result<()> {
     if schemas.is_empty() {
         return Err(Error::invalid("schemas must not be empty")
-            .hint("Pass NULL to keep what is stored, or for the schema named like the datasource."));
+            .hint("Pass NULL to keep the stored schemas, or to register the schema that has the datasource's name."));
     }
     for schema in schemas {
         if schema == "information_schema" || schema.starts_with("pg_") {

@@ -1,4 +1,4 @@
-//! The numbers by which entries know their tables, and on which row security rests.
+//! The numbers by which entries refer to their tables. Row security relies on them.
 
 use crate::pg::server::error::Result;
 use crate::pg::server::query;
@@ -6,8 +6,7 @@ use nl2sql_core::catalog::identifier::TableName;
 use pgrx::datum::DatumWithOid;
 use std::collections::HashMap;
 
-/// Notes the tables of a datasource as last read, and gives the numbers of these. Touches no row that
-/// is right already. For the extension's owner, who holds the lease.
+/// Stores which tables a datasource has now, and returns their numbers. Writes only rows that change. For the extension's owner, who holds the lease.
 pub fn note(datasource: &str, tables: &[TableName]) -> Result<HashMap<TableName, i32>> {
     let schemas: Vec<String> = tables.iter().map(|table| table.schema.clone()).collect();
     let names: Vec<String> = tables.iter().map(|table| table.name.clone()).collect();
@@ -18,7 +17,7 @@ pub fn note(datasource: &str, tables: &[TableName]) -> Result<HashMap<TableName,
          FROM unnest($2::text[], $3::text[]) AS t (table_schema, table_name)
          WHERE (t.table_schema, t.table_name) NOT IN (
              SELECT r.table_schema, r.table_name FROM nl2sql.relation r WHERE r.datasource = $1)
-         -- Only on an older snapshot can there be one that it does not see: then 40001, as elsewhere.
+         -- A conflict is possible only if the transaction's snapshot is older; it then fails with 40001.
          ON CONFLICT (datasource, table_schema, table_name) DO NOTHING",
         &args,
     )?;
@@ -38,7 +37,7 @@ pub fn note(datasource: &str, tables: &[TableName]) -> Result<HashMap<TableName,
     Ok(numbers.into_iter().collect())
 }
 
-/// The numbers of all tables that the datasource holds or held. For the extension's owner.
+/// The numbers of all tables that the datasource has or had. For the extension's owner.
 pub fn numbers(datasource: &str) -> Result<HashMap<TableName, i32>> {
     let numbers = query::read(
         "SELECT table_schema, table_name, id FROM nl2sql.relation WHERE datasource = $1",
@@ -48,7 +47,7 @@ pub fn numbers(datasource: &str) -> Result<HashMap<TableName, i32>> {
     Ok(numbers.into_iter().collect())
 }
 
-/// Forgets the tables that neither the datasource nor any entry or kept snapshot of it names any more.
+/// Deletes the numbers of tables that the datasource, its entries and its kept snapshots no longer name.
 /// For the extension's owner.
 pub fn forget_unused(datasource: &str) -> Result<()> {
     query::execute(

@@ -1,4 +1,4 @@
-//! Compares what a build is to hold with what the live build holds.
+//! Between the second and third step: if the live build holds what was cut, the build ends here.
 
 use crate::pg::index::cut::{Draft, TextHash};
 use crate::pg::index::target::{BuildTarget, Extent};

@@ -9,10 +9,10 @@ use std::collections::BTreeMap;
 
 const INDEXED: &str = include_str!("../../../sql/curated/indexed.sql");
 
-/// How the content that exists for the current user is to what the live build holds of it.
+/// How the content that exists for the current user differs from what the live build holds of it.
 #[derive(Default)]
 pub struct CuratedState {
-    /// It differs.
+    /// The build is out of date.
     pub changed: bool,
     /// The build left some of it out.
     pub left_out: bool,
@@ -38,11 +38,11 @@ pub fn curated_state(datasource: &str, namespace: &str) -> Result<CuratedState> 
     .into_iter()
     .collect();
     let hashes = stored.content.hashes();
-    // What is not in the build came after it, or was left out.
+    // Content that is missing from the build was written after it, or the build left it out.
     let missing = || hashes.keys().filter(|item| !held.contains_key(item));
     let new = missing().any(|item| stored.changed.get(item).copied() > Some(live.built_at));
     let gone = held.iter().any(|(item, hash)| hashes.get(item) != hash.as_ref());
-    // The hash of all is for who may see all.
+    // The hash covers all content, so it is compared only for a user who may see all of it.
     let differs = privilege::bypasses_row_security() && stored.content.hash() != live.curated_hash;
     let changed = new || gone || differs;
     Ok(CuratedState { changed, left_out: !changed && missing().next().is_some() })

@@ -25,11 +25,11 @@ pub struct Draft {
     pub hashes: Vec<TextHash>,
     /// The hash of the curated content; none if there is no content.
     pub curated_hash: Option<String>,
-    /// What is indexed without what could not be read.
+    /// What could not be read, and what was left out.
     pub issues: Vec<Issue>,
 }
 
-/// For the extension's owner, who holds the lease.
+/// Cuts what was read. For the extension's owner, who holds the lease.
 pub fn cut(datasource: &Datasource, target: &BuildTarget, reading: &Reading) -> Result<Draft> {
     let (name, schema_version) = (target.datasource, reading.schema_version.as_str());
     let mut chunks = match target.extent {

@@ -1,5 +1,5 @@
-//! The embedding model of this backend: loaded when it is first needed, or inherited from the
-//! postmaster; and the vectors of recent questions.
+//! The embedding model of this backend, loaded on first use or inherited from the postmaster, and the vectors of recent
+//! questions.
 
 use crate::pg::server::error::{Error, Result};
 use crate::pg::server::{interrupt, settings};
@@ -8,7 +8,7 @@ use pgrx::prelude::*;
 use std::cell::RefCell;
 use std::path::PathBuf;
 
-/// How many questions' vectors are kept, and how long a text may be to be kept.
+/// How many vectors of questions are kept, and the longest question that is kept.
 const RECENT: usize = 32;
 const RECENT_BYTES: usize = 4096;
 
@@ -25,8 +25,8 @@ thread_local! {
     static LOADED: RefCell<Option<Loaded>> = const { RefCell::new(None) };
 }
 
-/// Loads the model in the postmaster, where the library is preloaded there. The children inherit it
-/// by copy on write, which is right only as long as the postmaster has one thread.
+/// Loads the model in the postmaster, if the library is preloaded there. Backends inherit it by copy on write, which is
+/// safe only as long as the postmaster has one thread.
 pub fn preload() {
     // SAFETY: a flag that the postmaster sets while it loads libraries.
     if !unsafe { pg_sys::process_shared_preload_libraries_in_progress } || !settings::preload() {
@@ -58,12 +58,12 @@ fn threads() -> usize {
     std::fs::read_dir("/proc/self/task").map_or(1, |tasks| tasks.count())
 }
 
-/// The vectors of `texts`, in their order. Answers to cancel between batches.
+/// The vectors of `texts`, in order. Can be canceled between batches.
 pub fn embed(texts: &[&str]) -> Result<Vec<Vec<f32>>> {
     with(|loaded| loaded.embedder.embed(texts, &mut interrupt::check).map_err(Error::from))
 }
 
-/// The vector of a question; one asked a moment ago is not embedded again.
+/// The vector of a question. A recent question is not embedded again.
 pub fn embed_question(question: &str) -> Result<Vec<f32>> {
     with(|loaded| {
         if let Some(at) = loaded.recent.iter().position(|(known, _)| known == question) {

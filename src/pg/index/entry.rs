@@ -1,4 +1,4 @@
-//! Entries: the chunks of a build as stored, with their vectors. For the extension's owner.
+//! Entries: the chunks of a build as stored, with their vectors.
 
 use crate::pg::index::cut::Draft;
 use crate::pg::index::embed::Embedded;
@@ -86,13 +86,13 @@ pub fn write(
 
 type ReadColumns = (Option<Vec<i32>>, Option<Vec<Option<String>>>);
 
-/// What curated content reads, as row security wants it: a table's number for each column; no column where some
-/// column is enough.
+/// What curated content reads, in the form that row security checks: the table's number for each column, and NULL instead
+/// of a column if any column of the table is enough.
 fn several(reads: &Reads, numbers: &HashMap<TableName, i32>) -> ReadColumns {
     let Reads::Several(reads) = reads else { return (None, None) };
     let (mut tables, mut columns) = (Vec::new(), Vec::new());
     for (table, names) in &reads.tables {
-        // A table that is not known is one that nobody may read.
+        // Nobody may read an unknown table, and no table has the number 0.
         let number = numbers.get(table).copied().unwrap_or(0);
         if names.is_empty() {
             tables.push(number);

@@ -12,15 +12,14 @@ pub fn current() -> Result<String> {
     Ok(format!("nl2sql__{slug}__{dimension}"))
 }
 
-/// Makes the namespace's partition where there is none, and the extension its owner, so that a dump
-/// leaves it out. For the extension's owner.
+/// Creates the namespace's partition if it does not exist, as a member of the extension, so that a dump omits it. For the extension's owner.
 pub fn ensure(namespace: &str) -> Result<()> {
     if exists(namespace)? {
         return Ok(());
     }
-    // One transaction at a time makes partitions; the others then find theirs made. This is the lock that
-    // attaching takes: searches and other builds' rows pass. An advisory lock would not do, since waiting
-    // for one does not take in what others have changed in the catalogue.
+    // One transaction at a time creates partitions; the others then find them. Attaching a partition takes the same
+    // lock, which lets searches and the rows of other builds through. An advisory lock would not do: waiting for it does
+    // not refresh the view of the catalogs.
     query::execute("LOCK TABLE nl2sql.entry IN SHARE UPDATE EXCLUSIVE MODE", &[])?;
     if !exists(namespace)? {
         let (_, dimension) = settings::embedding_model()?;
@@ -31,7 +30,7 @@ pub fn ensure(namespace: &str) -> Result<()> {
     Ok(())
 }
 
-/// Asked of the newest state of the catalogue, not of the transaction's snapshot.
+/// Looks at the newest state of the catalogs, not at the transaction's snapshot.
 fn exists(namespace: &str) -> Result<bool> {
     let found =
         query::read_one("SELECT to_regclass(format('nl2sql.%I', $1)) IS NOT NULL", &[namespace.into()], |row| {
@@ -40,8 +39,7 @@ fn exists(namespace: &str) -> Result<bool> {
     Ok(found == Some(true))
 }
 
-/// Drops the namespace with everything in it; gives the number of its entries. For the extension's
-/// owner.
+/// Drops the namespace with everything in it, and returns the number of its entries. For the extension's owner.
 pub fn drop(namespace: &str) -> Result<i64> {
     let table = table(namespace);
     let entries = query::read_one(&format!("SELECT count(*) FROM {table}"), &[], |row| row.must::<i64>(1))?;
@@ -53,7 +51,7 @@ pub fn drop(namespace: &str) -> Result<i64> {
     Ok(entries.unwrap_or(0))
 }
 
-/// Every namespace that has a partition, in name order. For the extension's owner.
+/// All namespaces that have a partition, in order of name. For the extension's owner.
 pub fn all() -> Result<Vec<String>> {
     query::read(
         "SELECT c.relname::text FROM pg_catalog.pg_inherits i

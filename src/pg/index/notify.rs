@@ -1,4 +1,4 @@
-//! Events on the channel `nl2sql`: sent when the transaction commits, to every session that listens.
+//! Events on the channel `nl2sql`, sent to every listening session when the transaction commits.
 
 use crate::pg::server::error::Result;
 use crate::pg::server::query;

@@ -8,7 +8,7 @@ use nl2sql_core::catalog::schema::Schema;
 use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
 
-/// The build that is live.
+/// The live build of a datasource.
 pub struct Live {
     pub build: i64,
     pub schema_version: String,
@@ -16,7 +16,7 @@ pub struct Live {
     pub curated_hash: Option<String>,
 }
 
-/// For the extension's owner.
+/// The live build, if there is one. For the extension's owner.
 pub fn live_build(name: &str, namespace: &str) -> Result<Option<Live>> {
     query::read_one(
         "SELECT build, schema_version, built_at, curated_hash FROM nl2sql.pointer WHERE datasource = $1 AND namespace = $2",
@@ -32,6 +32,7 @@ pub fn live_build(name: &str, namespace: &str) -> Result<Option<Live>> {
     )
 }
 
+/// Makes a build live.
 pub fn switch(name: &str, namespace: &str, build: i64, schema_version: &str, curated_hash: Option<&str>) -> Result<()> {
     query::execute(
         "INSERT INTO nl2sql.pointer AS p (datasource, namespace, build, schema_version, built_at, curated_hash)
@@ -45,7 +46,7 @@ pub fn switch(name: &str, namespace: &str, build: i64, schema_version: &str, cur
     )
 }
 
-/// Keeps the live build and the one just replaced, which a client that pinned it reads on.
+/// Deletes all builds but the live one and the one just replaced, which clients that pinned it still read.
 pub fn retain_builds(name: &str, namespace: &str, live: i64, replaced: Option<i64>) -> Result<()> {
     let args: [DatumWithOid; 3] = [name.into(), namespace.into(), vec![Some(live), replaced].into()];
     query::execute(
@@ -62,7 +63,7 @@ pub fn retain_builds(name: &str, namespace: &str, live: i64, replaced: Option<i6
     )
 }
 
-/// The part of the live snapshot that exists for the current user; 55000 where nothing is live.
+/// The part of the live snapshot that exists for the current user; 55000 if no build is live.
 pub fn live_schema(name: &str) -> Result<Schema> {
     let namespace = namespace::current()?;
     let version = snapshot::live_version(name, &namespace)?.ok_or_else(|| Error::not_indexed(name, &namespace))?;

@@ -94,7 +94,7 @@ fn no_tables(datasource: &Datasource) -> Error {
             .hint(format!("Name the schemas it has now: SELECT {};", register_schemas(name, &[])))
     } else if scoped {
         error.detail("Its options include none of its schemas' tables.").hint(format!(
-            "Change them, of which these are all: SELECT {};",
+            "Change the options; this call repeats all of them: SELECT {};",
             register_options(name, &datasource.stored_options)
         ))
     } else {

@@ -40,7 +40,8 @@ pub fn profile(schema: &mut Schema, rows: &[TableRow], options: &Options) -> Res
 fn read(table: &mut Table, row: &TableRow, options: &Options, issues: &mut Vec<Issue>) -> Result<bool> {
     let limit = u64::try_from(options.max_profile_rows).unwrap_or(0);
     let too_many = |table: &Table| {
-        let message = format!("it has more than {limit} rows (max_profile_rows): the catalogue's figures stand in");
+        let message =
+            format!("it has more than {limit} rows (max_profile_rows): statistics of ANALYZE are used instead");
         Issue::table(&table.name, Stage::Profile, message)
     };
     if row.row_count.is_some_and(|rows| u64::try_from(rows).is_ok_and(|rows| rows > limit)) {

@@ -18,7 +18,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// A table with its evidence and score.
 pub struct RankedTable {
-    /// As the extension knows it.
+    /// The number by which entries refer to it.
     pub number: i32,
     pub datasource: String,
     pub name: TableName,
@@ -32,7 +32,7 @@ pub struct Ranking {
     pub strategy: Strategy,
     /// Stems of the question's words.
     pub stems: Vec<String>,
-    /// In the order of their names.
+    /// Ordered by name.
     pub tables: Vec<RankedTable>,
     /// Places in `tables`, best first.
     pub order: Vec<usize>,

@@ -32,7 +32,7 @@ pub fn retrieve(request: &RetrievalRequest) -> Result<Retrieval> {
     }
     let ranking = rank_live_tables(request, &builds, &version)?;
     if ranking.order.is_empty() {
-        warning!("the search found no table of datasource \"{name}\": its whole snapshot is given");
+        warning!("the search found no table of datasource \"{name}\": the whole snapshot is returned");
         return send_whole(request, &stored, version, Via::Full, Some(ranking));
     }
     let selected = select_tables(request, &stored, &builds, &ranking)?;

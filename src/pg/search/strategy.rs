@@ -5,7 +5,7 @@ use nl2sql_core::catalog::identifier::shown;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Strategy {
-    /// By the table's text, its best column's and the words, then by foreign keys.
+    /// By the text of the table, that of its best column, and words; then by foreign keys.
     Fused,
     /// By the table's text alone.
     Dense,

@@ -1,4 +1,4 @@
-//! Drift: how a datasource's structure now differs from a snapshot's, and how versions differ.
+//! Drift: how the structure of a datasource differs now from a snapshot, and how versions differ from each other.
 
 use crate::pg::datasource::Datasource;
 use crate::pg::server::error::Result;
@@ -13,15 +13,15 @@ use nl2sql_core::snapshot::fingerprint::table_fingerprint;
 use pgrx::JsonB;
 use std::collections::{HashMap, HashSet};
 
-/// What a datasource's schemas hold now, as the catalogue says. No table is read.
+/// What the schemas of a datasource hold now, according to the catalogs.
 pub struct Current {
-    /// Tables in scope, their structure alone.
+    /// The structure of the tables in scope.
     pub schema: Schema,
-    /// Globs of its options that match nothing, each with near names that exist for the current user.
+    /// Globs of its options that match nothing, each with similar names that exist for the current user.
     pub unmatched: Vec<(Unmatched, Vec<String>)>,
 }
 
-/// Reads the catalogue with the rights of the extension's owner.
+/// Reads the catalogs with the rights of the extension's owner.
 pub fn current(stored: &Datasource) -> Result<Current> {
     let scope = Scope::new(&stored.options)?;
     let mut catalogue = identity::as_owner(|| catalog::structure(&stored.schemas))?;
@@ -59,8 +59,8 @@ fn with_near_names<'a>(
         .collect()
 }
 
-/// Whether what exists for the current user of the schema now differs from what exists for it of the
-/// snapshot. Tables whose fingerprints are equal are not looked at further.
+/// Whether the schema differs now from the snapshot, in the part that exists for the current user. Tables with equal
+/// fingerprints are skipped.
 pub fn drifted(name: &str, now: &Schema, version: &str) -> Result<bool> {
     let mut stored: HashMap<TableName, String> =
         identity::as_owner(|| snapshot::table_fingerprints(name, version))?.into_iter().collect();
@@ -81,8 +81,8 @@ pub fn drifted(name: &str, now: &Schema, version: &str) -> Result<bool> {
     Ok(!diff(&snapshot::visible(before), &snapshot::visible(changed)).is_empty())
 }
 
-/// How the structure of the kept version `to` differs from that of `from`, where that is kept or its diff
-/// is; cut down to what exists for the current user.
+/// How the structure of version `to` differs from that of `from`, in the part that exists for the current user. `to` must
+/// be kept, and `from` or the diff between them.
 pub fn between(name: &str, from: &str, to: &str) -> Result<Diff> {
     let kept = snapshot::versions(name)?;
     let kept = |version: &str| kept.iter().any(|known| known.schema_version == version);
@@ -97,7 +97,7 @@ pub fn between(name: &str, from: &str, to: &str) -> Result<Diff> {
     Ok(diff(&snapshot::load_visible(name, from)?, &snapshot::load_visible(name, to)?))
 }
 
-/// The diff that is stored beside a version, and the version that it leads from, for the current user.
+/// The diff stored with a version, as the current user may see it, and the version that it starts from.
 pub fn stored(name: &str, version: &str) -> Result<Option<(String, Diff)>> {
     let stored: Option<(String, Diff)> = identity::as_owner(|| {
         query::read_one(
@@ -112,20 +112,20 @@ pub fn stored(name: &str, version: &str) -> Result<Option<(String, Diff)>> {
     }))
 }
 
-/// Whether a version has a diff that tells the current user something.
+/// Whether a version has a diff that is not empty for the current user.
 pub fn has_diff(name: &str, version: &str) -> Result<bool> {
     Ok(stored(name, version)?.is_some_and(|(_, diff)| !diff.is_empty()))
 }
 
-/// Stores how the version that goes live differs from the one that it replaces; gives the diff, where
-/// there is one. For the extension's owner, who holds the lease.
+/// Stores how the version that goes live differs from the one that it replaces, and returns the diff unless it is
+/// empty. For the extension's owner, who holds the lease.
 pub fn store(name: &str, from: &str, to: &str) -> Result<Option<Diff>> {
     if from == to {
         return Ok(None);
     }
     let found = diff(&snapshot::load(name, from)?, &snapshot::load(name, to)?);
     if found.is_empty() {
-        // It may have come after another version before.
+        // An older diff may be stored, from the last time that this version went live.
         query::execute(
             "DELETE FROM nl2sql.diff WHERE datasource = $1 AND schema_version = $2",
             &[name.into(), to.into()],

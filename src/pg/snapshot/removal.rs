@@ -1,4 +1,4 @@
-//! Removing snapshots, which are immutable for everything else.
+//! Removes snapshots, which nothing else may change or delete.
 
 use crate::pg::server::error::Result;
 use crate::pg::server::query;
@@ -9,7 +9,7 @@ thread_local! {
     static REMOVING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Lets `work` remove snapshots, which nothing else may do.
+/// Allows `work` to delete snapshots.
 pub fn removing<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     struct Done;
     impl Drop for Done {
@@ -27,8 +27,8 @@ pub fn is_removing() -> bool {
     REMOVING.get()
 }
 
-/// Removes the versions that are no longer kept: all but those that a pointer or a kept build names (the
-/// build just replaced is one) and the newest `keep`. For the extension's owner.
+/// Removes versions, except the newest `keep` and those that a pointer or a kept build names. The build that was just
+/// replaced is kept. For the extension's owner.
 pub fn retain(datasource: &str, keep: i64) -> Result<()> {
     let args: [DatumWithOid; 2] = [datasource.into(), keep.into()];
     removing(|| {

@@ -8,8 +8,8 @@ use nl2sql_core::snapshot::fingerprint;
 use pgrx::JsonB;
 use pgrx::datum::DatumWithOid;
 
-/// Stores the schema, or finds the kept snapshot that is equal to it; gives its version. For the
-/// extension's owner, who holds the lease.
+/// Stores the schema, unless an equal snapshot is kept, and returns its version. For the extension's owner, who holds
+/// the lease.
 pub fn store(datasource: &str, schema: &Schema) -> Result<String> {
     let content_hash = fingerprint::content_hash(datasource, schema);
     let known = query::read_one(
@@ -29,7 +29,7 @@ pub fn store(datasource: &str, schema: &Schema) -> Result<String> {
     query::execute(
         "INSERT INTO nl2sql.snapshot (datasource, schema_version, fingerprint, content_hash, engine_type)
          VALUES ($1, $2, $3, $4, $5)
-         -- As in relation::note: on an older snapshot, 40001.
+         -- As in relation::note: 40001 if the transaction's snapshot is older.
          ON CONFLICT DO NOTHING",
         &[
             datasource.into(),
@@ -67,7 +67,7 @@ pub fn store(datasource: &str, schema: &Schema) -> Result<String> {
     Ok(version)
 }
 
-/// The schema that a snapshot holds, all of it. For the extension's owner.
+/// Loads a snapshot. For the extension's owner.
 pub fn load(datasource: &str, version: &str) -> Result<Schema> {
     read(
         "SELECT table_schema, table_name, contract, metadata FROM nl2sql.snapshot_table
@@ -77,7 +77,7 @@ pub fn load(datasource: &str, version: &str) -> Result<Schema> {
     )
 }
 
-/// Some of the tables that a snapshot holds. For the extension's owner.
+/// Loads some of the tables of a snapshot. For the extension's owner.
 pub fn load_tables(datasource: &str, version: &str, tables: &[TableName]) -> Result<Schema> {
     let (schemas, names): (Vec<String>, Vec<String>) =
         tables.iter().map(|table| (table.schema.clone(), table.name.clone())).unzip();
@@ -102,12 +102,12 @@ fn read(sql: &str, args: &[DatumWithOid]) -> Result<Schema> {
     Ok(Schema { tables })
 }
 
-/// Names of the tables that a snapshot holds. For the extension's owner.
+/// Names of the tables of a snapshot. For the extension's owner.
 pub fn tables(datasource: &str, version: &str) -> Result<Vec<TableName>> {
     Ok(table_fingerprints(datasource, version)?.into_iter().map(|(table, _)| table).collect())
 }
 
-/// The tables that a snapshot holds, with the fingerprint of each. For the extension's owner.
+/// Names and fingerprints of the tables of a snapshot. For the extension's owner.
 pub fn table_fingerprints(datasource: &str, version: &str) -> Result<Vec<(TableName, String)>> {
     query::read(
         "SELECT table_schema, table_name, fingerprint FROM nl2sql.snapshot_table

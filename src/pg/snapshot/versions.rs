@@ -4,7 +4,7 @@ use crate::pg::server::error::{Error, Result, call};
 use crate::pg::server::query;
 use pgrx::prelude::*;
 
-/// A kept version as the current user sees it.
+/// A kept version.
 pub struct Version {
     pub schema_version: String,
     pub created_at: TimestampWithTimeZone,
@@ -20,7 +20,7 @@ pub fn versions(datasource: &str) -> Result<Vec<Version>> {
     )
 }
 
-/// A stored version by name, or 42704 with near ones.
+/// Fails with 42704 if the version is not kept, and suggests similar ones.
 pub fn check_version(datasource: &str, version: &str) -> Result<()> {
     let known = versions(datasource)?;
     if known.iter().any(|known| known.schema_version == version) {

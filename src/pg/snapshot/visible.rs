@@ -14,8 +14,8 @@ pub fn load_visible(datasource: &str, version: &str) -> Result<Schema> {
     Ok(visible(identity::as_owner(|| load(datasource, version))?))
 }
 
-/// The fingerprint of the part of a snapshot that exists for the current user: that of the whole would
-/// tell of the rest.
+/// The fingerprint of the part of a snapshot that exists for the current user. That of the whole would reveal changes in
+/// the rest.
 pub fn visible_fingerprint(datasource: &str, version: &str) -> Result<String> {
     if !privilege::bypasses_row_security() {
         return Ok(fingerprint::fingerprint(datasource, &load_visible(datasource, version)?));

@@ -1,4 +1,4 @@
-//! What must not be kept any longer, although it is not old.
+//! Withdraws versions that hold values which may no longer be kept.
 
 use crate::pg::server::error::Result;
 use crate::pg::server::query;
@@ -9,9 +9,9 @@ use std::collections::HashSet;
 
 const WITHDRAWN: &str = include_str!("../../../sql/snapshot/withdrawn.sql");
 
-/// Removes every other version of a datasource, with its builds, that holds values of a column of which none
-/// may be kept now: it is personal by an option that came later, or statistics of its table are not kept any
-/// more. For the extension's owner, who holds the lease; the live build is cut from `live`.
+/// Removes every version but `live`, with its builds, that holds values of a column whose values may not be kept now:
+/// an option has since declared it personal, or statistics of its table are no longer kept. For the extension's owner,
+/// who holds the lease.
 pub fn withdraw(datasource: &str, live: &str, schema: &Schema, rows: &[TableRow]) -> Result<()> {
     let guarded: HashSet<_> = rows.iter().filter(|row| row.guarded.is_some()).map(TableRow::table_name).collect();
     let (mut schemas, mut tables, mut columns, mut personal) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
