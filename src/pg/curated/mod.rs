@@ -1,4 +1,5 @@
-//! Curated content as stored, and what the server says of its statements.
+//! Verified queries, metrics and glossary as stored, each with the columns that it reads, and what the server finds when
+//! it analyzes their SQL.
 
 #[allow(unsafe_code)]
 pub mod analyze;

@@ -1,5 +1,6 @@
 //! The event triggers of the extension, and the DDL that they recorded.
 
+use crate::pg::datasource::lease;
 use crate::pg::server::error::Result;
 use crate::pg::server::query;
 
@@ -7,7 +8,7 @@ use crate::pg::server::query;
 pub fn watch(on: bool) -> Result<bool> {
     let state = if on { "ENABLE" } else { "DISABLE" };
     // Calls run one at a time. No datasource has the id 0.
-    query::execute("SELECT pg_advisory_xact_lock($1, 0)", &[crate::pg::datasource::lease::CLASS.into()])?;
+    query::execute("SELECT pg_advisory_xact_lock($1, 0)", &[lease::CLASS.into()])?;
     let is_on =
         query::read_one("SELECT evtenabled <> 'D' FROM pg_event_trigger WHERE evtname = 'nl2sql_ddl'", &[], |row| {
             row.must::<bool>(1)

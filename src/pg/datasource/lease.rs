@@ -6,7 +6,7 @@ use pgrx::prelude::*;
 
 /// First half of the advisory lock's two-integer key: "nl2s" in ASCII, which other users of advisory locks are unlikely
 /// to choose. The second half is `nl2sql.datasource.id`.
-pub const CLASS: i32 = 0x6e6c_3273;
+pub(super) const CLASS: i32 = 0x6e6c_3273;
 
 const HOLDER: &str = include_str!("../../../sql/datasource/lease_holder.sql");
 

@@ -59,7 +59,7 @@ fn threads() -> usize {
 }
 
 /// The vectors of `texts`, in order. Can be canceled between batches.
-pub fn embed(texts: &[&str]) -> Result<Vec<Vec<f32>>> {
+pub(super) fn embed(texts: &[&str]) -> Result<Vec<Vec<f32>>> {
     with(|loaded| loaded.embedder.embed(texts, &mut interrupt::check).map_err(Error::from))
 }
 

@@ -58,7 +58,7 @@ pub fn write(
             let outside = referred
                 .filter(|table| !numbers.contains_key(*table))
                 .map(|table| vec![table.schema.clone(), table.name.clone()]);
-            let (read_relations, read_columns) = several(&chunk.reads, numbers);
+            let (read_relations, read_columns) = curated_reads(&chunk.reads, numbers);
             let args: [DatumWithOid; 17] = [
                 namespace.into(),
                 build.into(),
@@ -84,11 +84,11 @@ pub fn write(
     })
 }
 
-type ReadColumns = (Option<Vec<i32>>, Option<Vec<Option<String>>>);
+type EntryReads = (Option<Vec<i32>>, Option<Vec<Option<String>>>);
 
 /// What curated content reads, in the form that row security checks: the table's number for each column, and NULL instead
 /// of a column if any column of the table is enough.
-fn several(reads: &Reads, numbers: &HashMap<TableName, i32>) -> ReadColumns {
+fn curated_reads(reads: &Reads, numbers: &HashMap<TableName, i32>) -> EntryReads {
     let Reads::Several(reads) = reads else { return (None, None) };
     let (mut tables, mut columns) = (Vec::new(), Vec::new());
     for (table, names) in &reads.tables {

@@ -13,7 +13,7 @@ pub fn current() -> Result<String> {
 }
 
 /// Creates the namespace's partition if it does not exist, as a member of the extension, so that a dump omits it. For the extension's owner.
-pub fn ensure(namespace: &str) -> Result<()> {
+pub(super) fn ensure(namespace: &str) -> Result<()> {
     if exists(namespace)? {
         return Ok(());
     }

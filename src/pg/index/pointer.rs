@@ -9,7 +9,7 @@ use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
 
 /// The live build of a datasource.
-pub struct Live {
+pub(super) struct LiveBuild {
     pub build: i64,
     pub schema_version: String,
     pub built_at: TimestampWithTimeZone,
@@ -17,12 +17,12 @@ pub struct Live {
 }
 
 /// The live build, if there is one. For the extension's owner.
-pub fn live_build(name: &str, namespace: &str) -> Result<Option<Live>> {
+pub(super) fn live_build(name: &str, namespace: &str) -> Result<Option<LiveBuild>> {
     query::read_one(
         "SELECT build, schema_version, built_at, curated_hash FROM nl2sql.pointer WHERE datasource = $1 AND namespace = $2",
         &[name.into(), namespace.into()],
         |row| {
-            Ok(Live {
+            Ok(LiveBuild {
                 build: row.must(1)?,
                 schema_version: row.must(2)?,
                 built_at: row.must(3)?,
@@ -33,7 +33,13 @@ pub fn live_build(name: &str, namespace: &str) -> Result<Option<Live>> {
 }
 
 /// Makes a build live.
-pub fn switch(name: &str, namespace: &str, build: i64, schema_version: &str, curated_hash: Option<&str>) -> Result<()> {
+pub(super) fn switch(
+    name: &str,
+    namespace: &str,
+    build: i64,
+    schema_version: &str,
+    curated_hash: Option<&str>,
+) -> Result<()> {
     query::execute(
         "INSERT INTO nl2sql.pointer AS p (datasource, namespace, build, schema_version, built_at, curated_hash)
          SELECT $1, $2, b.id, $4, b.built_at, $5 FROM nl2sql.build b WHERE b.id = $3
@@ -47,7 +53,7 @@ pub fn switch(name: &str, namespace: &str, build: i64, schema_version: &str, cur
 }
 
 /// Deletes all builds but the live one and the one just replaced, which clients that pinned it still read.
-pub fn retain_builds(name: &str, namespace: &str, live: i64, replaced: Option<i64>) -> Result<()> {
+pub(super) fn retain_builds(name: &str, namespace: &str, live: i64, replaced: Option<i64>) -> Result<()> {
     let args: [DatumWithOid; 3] = [name.into(), namespace.into(), vec![Some(live), replaced].into()];
     query::execute(
         "DELETE FROM nl2sql.entry e USING nl2sql.build b

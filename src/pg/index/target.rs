@@ -2,7 +2,7 @@
 
 use crate::pg::datasource::Datasource;
 use crate::pg::index::namespace;
-use crate::pg::index::pointer::{Live, live_build};
+use crate::pg::index::pointer::{LiveBuild, live_build};
 use crate::pg::server::error::Result;
 
 /// How much of the datasource a build reads.
@@ -14,12 +14,12 @@ pub enum Extent {
     CuratedOnly,
 }
 
-pub struct BuildTarget<'a> {
+pub(super) struct BuildTarget<'a> {
     pub datasource: &'a str,
     pub namespace: String,
     pub extent: Extent,
     /// The build that is live now.
-    pub live: Option<Live>,
+    pub live: Option<LiveBuild>,
 }
 
 impl<'a> BuildTarget<'a> {

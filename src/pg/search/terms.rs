@@ -50,7 +50,7 @@ impl TermOrMetric {
 /// Terms that the question contains, by name or synonym, and metrics that it contains by name, as far as they exist for
 /// the current user. With `nearest_table`, the similarity of the nearest table, also metrics that are more similar to
 /// the question; without it, the question is not embedded.
-pub fn used(builds: &Builds, question: &str, nearest_table: Option<f64>) -> Result<Vec<TermOrMetric>> {
+pub(super) fn used(builds: &Builds, question: &str, nearest_table: Option<f64>) -> Result<Vec<TermOrMetric>> {
     let question_vector = nearest_table.map(|_| embedder::embed_question(question)).transpose()?.map(vector::Vector);
     let found = query::read(
         &vector::qualify(USED)?,

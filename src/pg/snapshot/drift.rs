@@ -14,7 +14,7 @@ use pgrx::JsonB;
 use std::collections::{HashMap, HashSet};
 
 /// What the schemas of a datasource hold now, according to the catalogs.
-pub struct Current {
+pub struct CurrentSchema {
     /// The structure of the tables in scope.
     pub schema: Schema,
     /// Globs of its options that match nothing, each with similar names that exist for the current user.
@@ -22,7 +22,7 @@ pub struct Current {
 }
 
 /// Reads the catalogs with the rights of the extension's owner.
-pub fn current(stored: &Datasource) -> Result<Current> {
+pub fn current(stored: &Datasource) -> Result<CurrentSchema> {
     let scope = Scope::new(&stored.options)?;
     let mut catalogue = identity::as_owner(|| catalog::structure(&stored.schemas))?;
     let all: Vec<TableName> = catalogue.tables.iter().map(|table| table.table_name()).collect();
@@ -31,7 +31,7 @@ pub fn current(stored: &Datasource) -> Result<Current> {
     let columns = catalogue.columns.iter().filter_map(|column| Some((names.get(&column.table)?, column.name.as_str())));
     let unmatched = scope.unmatched(&all, columns.clone());
     let unmatched = if unmatched.is_empty() { Vec::new() } else { with_near_names(unmatched, &all, columns) };
-    Ok(Current { schema: catalogue.assemble(&scope), unmatched })
+    Ok(CurrentSchema { schema: catalogue.assemble(&scope), unmatched })
 }
 
 fn with_near_names<'a>(
@@ -98,7 +98,7 @@ pub fn between(name: &str, from: &str, to: &str) -> Result<Diff> {
 }
 
 /// The diff stored with a version, as the current user may see it, and the version that it starts from.
-pub fn stored(name: &str, version: &str) -> Result<Option<(String, Diff)>> {
+fn stored(name: &str, version: &str) -> Result<Option<(String, Diff)>> {
     let stored: Option<(String, Diff)> = identity::as_owner(|| {
         query::read_one(
             "SELECT from_version, diff FROM nl2sql.diff WHERE datasource = $1 AND schema_version = $2",
