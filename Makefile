@@ -11,7 +11,7 @@ help:
 	@echo 'make demo-stop     stop and delete that server'
 	@echo 'make test          install all that is needed and run the tests'
 	@echo 'make bench         the same, and measure'
-	@echo 'make eval          measure routing and retrieval on the demo'"'"'s questions; on others with DDL= and CASES= (README)'
+	@echo 'make eval          measure routing and retrieval on the demo'"'"'s questions; on others with DDL= and CASES= (docs/development.md)'
 	@echo 'make setup         only fetch what nl2sql builds and runs with: Debian packages, pgvector, ONNX Runtime, the model'
 	@echo 'make setup-second  fetch Postgres 16 and 18 to build and test against, and print their PG_CONFIG'
 	@echo 'make install       build the extension and install it into the Postgres of PG_CONFIG'

@@ -41,7 +41,7 @@ fn nl2sql_route_explain(
     JsonB(Routing::run(question, candidates, floor_ratio, datasources, fusion).or_raise().explain())
 }
 
-/// Measured better than reciprocal ranks on every set of questions: see "How it searches" in the README.
+/// Measured better than reciprocal ranks on every set of questions: see docs/searching.md.
 const DEFAULT: Fusion = Fusion::Score;
 
 fn parse_fusion(name: &str) -> Result<Fusion> {

@@ -1,5 +1,5 @@
 //! What a chunk says. The formats were chosen by measurement on public schemas and questions: see
-//! "Chunk texts" in the README. Names come in words, and once as SQL writes them, in a relation key.
+//! "Chunks" in docs/searching.md. Names come in words, and once as SQL writes them, in a relation key.
 //! What a long table must not lose comes first, since the model reads 256 tokens.
 
 use crate::catalog::identifier::quote_identifier;
