@@ -10,8 +10,8 @@ BEGIN
 END
 $$;
 
--- Functions go to the schema that CREATE EXTENSION chooses; tables, views and what serves them go
--- to the schema nl2sql.
+-- Functions are created in the schema that CREATE EXTENSION chooses; tables, views and their functions in the schema
+-- nl2sql.
 CREATE SCHEMA nl2sql;
 COMMENT ON SCHEMA nl2sql IS 'tables and views of the extension nl2sql';
 GRANT USAGE ON SCHEMA nl2sql TO PUBLIC;

@@ -10,8 +10,8 @@ CREATE TABLE nl2sql.datasource (
     created_at timestamptz NOT NULL DEFAULT now(),
     changed_at timestamptz NOT NULL DEFAULT now()
 );
-COMMENT ON TABLE nl2sql.datasource IS 'registered datasources: what they say of themselves';
-COMMENT ON COLUMN nl2sql.datasource.id IS 'key of the lease that a build holds';
+COMMENT ON TABLE nl2sql.datasource IS 'registered datasources: names and descriptions';
+COMMENT ON COLUMN nl2sql.datasource.id IS 'lock key of the lease that a build holds';
 COMMENT ON COLUMN nl2sql.datasource.name IS 'name that every function takes';
 COMMENT ON COLUMN nl2sql.datasource.kind IS 'local: schemas of this database';
 COMMENT ON COLUMN nl2sql.datasource.description IS 'what the datasource holds, in a sentence or two';
@@ -20,14 +20,13 @@ COMMENT ON COLUMN nl2sql.datasource.sample_questions IS 'questions that the data
 COMMENT ON COLUMN nl2sql.datasource.created_at IS 'when it was registered';
 COMMENT ON COLUMN nl2sql.datasource.changed_at IS 'when its registration last changed';
 
--- Apart from the datasource, since schemas and options may name what a reader of the description
--- may not see.
+-- A table of its own, since schemas and options may name what a reader of the description may not see.
 CREATE TABLE nl2sql.datasource_setting (
     datasource text PRIMARY KEY REFERENCES nl2sql.datasource (name) ON DELETE CASCADE,
     schemas text[] NOT NULL,
     options jsonb NOT NULL DEFAULT '{}'
 );
-COMMENT ON TABLE nl2sql.datasource_setting IS 'registered datasources: what they are made of';
+COMMENT ON TABLE nl2sql.datasource_setting IS 'registered datasources: schemas and options';
 COMMENT ON COLUMN nl2sql.datasource_setting.datasource IS 'the datasource';
 COMMENT ON COLUMN nl2sql.datasource_setting.schemas IS 'schemas of this database whose tables belong to it';
 COMMENT ON COLUMN nl2sql.datasource_setting.options IS 'options as registered';
@@ -42,14 +41,14 @@ CREATE TABLE nl2sql.description (
     changed_at timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (datasource, table_schema, table_name, column_name)
 );
-COMMENT ON TABLE nl2sql.description IS 'descriptions given by nl2sql_describe(), which go before comments';
+COMMENT ON TABLE nl2sql.description IS 'descriptions set by nl2sql_describe(), which replace comments';
 COMMENT ON COLUMN nl2sql.description.datasource IS 'the datasource';
 COMMENT ON COLUMN nl2sql.description.table_schema IS 'schema of the table, unquoted';
 COMMENT ON COLUMN nl2sql.description.table_name IS 'name of the table, unquoted';
-COMMENT ON COLUMN nl2sql.description.column_name IS 'name of the column, unquoted; empty: the table itself';
-COMMENT ON COLUMN nl2sql.description.description IS 'what stands in place of the comment; null: the comment stays';
+COMMENT ON COLUMN nl2sql.description.column_name IS 'name of the column, unquoted; empty for the table itself';
+COMMENT ON COLUMN nl2sql.description.description IS 'replaces the comment; null: the comment applies';
 COMMENT ON COLUMN nl2sql.description.synonyms IS 'other words for the column';
-COMMENT ON COLUMN nl2sql.description.changed_at IS 'when it was given';
+COMMENT ON COLUMN nl2sql.description.changed_at IS 'when it was set';
 
 CREATE TABLE nl2sql.relation (
     id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -59,9 +58,9 @@ CREATE TABLE nl2sql.relation (
     live boolean NOT NULL,
     UNIQUE (datasource, table_schema, table_name)
 );
-COMMENT ON TABLE nl2sql.relation IS 'tables that datasources hold; row security of everything else rests on it';
-COMMENT ON COLUMN nl2sql.relation.id IS 'number that entries and snapshots know the table by';
+COMMENT ON TABLE nl2sql.relation IS 'tables that belong to datasources; row security of everything else depends on it';
+COMMENT ON COLUMN nl2sql.relation.id IS 'number that entries and snapshots use for the table';
 COMMENT ON COLUMN nl2sql.relation.datasource IS 'the datasource';
 COMMENT ON COLUMN nl2sql.relation.table_schema IS 'schema of the table, unquoted';
 COMMENT ON COLUMN nl2sql.relation.table_name IS 'name of the table, unquoted';
-COMMENT ON COLUMN nl2sql.relation.live IS 'belongs to the datasource as last read; false: only to an older snapshot';
+COMMENT ON COLUMN nl2sql.relation.live IS 'belongs to the datasource as last read; false: belongs only to an older snapshot';

@@ -10,9 +10,9 @@ CREATE TABLE nl2sql.snapshot (
     PRIMARY KEY (datasource, schema_version),
     UNIQUE (datasource, content_hash)
 );
-COMMENT ON TABLE nl2sql.snapshot IS 'what a datasource''s schema was at one moment; immutable';
+COMMENT ON TABLE nl2sql.snapshot IS 'a datasource''s schema at one moment; immutable';
 COMMENT ON COLUMN nl2sql.snapshot.datasource IS 'the datasource';
-COMMENT ON COLUMN nl2sql.snapshot.schema_version IS 'YYYYMMDDhhmmss_<hash8>: UTC time stored, start of content_hash';
+COMMENT ON COLUMN nl2sql.snapshot.schema_version IS 'YYYYMMDDhhmmss_<hash8>: UTC time stored, first 8 hex digits of content_hash';
 COMMENT ON COLUMN nl2sql.snapshot.fingerprint IS 'SHA-256 of the structure alone';
 COMMENT ON COLUMN nl2sql.snapshot.content_hash IS 'SHA-256 of contract and metadata as canonical JSON';
 COMMENT ON COLUMN nl2sql.snapshot.engine_type IS 'engine that the schema was read from';
@@ -29,7 +29,7 @@ CREATE TABLE nl2sql.snapshot_table (
     PRIMARY KEY (datasource, schema_version, table_schema, table_name),
     FOREIGN KEY (datasource, schema_version) REFERENCES nl2sql.snapshot ON DELETE CASCADE
 );
-COMMENT ON TABLE nl2sql.snapshot_table IS 'a snapshot''s tables; read them by nl2sql_snapshot(), which shows each role its part';
+COMMENT ON TABLE nl2sql.snapshot_table IS 'the tables of snapshots; nl2sql_snapshot() shows each role its part';
 COMMENT ON COLUMN nl2sql.snapshot_table.datasource IS 'the datasource';
 COMMENT ON COLUMN nl2sql.snapshot_table.schema_version IS 'the snapshot';
 COMMENT ON COLUMN nl2sql.snapshot_table.table_schema IS 'schema of the table, unquoted';
@@ -46,9 +46,9 @@ CREATE TABLE nl2sql.diff (
     PRIMARY KEY (datasource, schema_version),
     FOREIGN KEY (datasource, schema_version) REFERENCES nl2sql.snapshot ON DELETE CASCADE
 );
-COMMENT ON TABLE nl2sql.diff IS 'how a version''s structure differs from that of the version that it replaced; read it by nl2sql_diff(), which shows each role its part';
+COMMENT ON TABLE nl2sql.diff IS 'how a version''s structure differs from the version that it replaced; nl2sql_diff() shows each role its part';
 COMMENT ON COLUMN nl2sql.diff.datasource IS 'the datasource';
-COMMENT ON COLUMN nl2sql.diff.schema_version IS 'the version; its diff goes with it';
+COMMENT ON COLUMN nl2sql.diff.schema_version IS 'the version; its diff is removed with it';
 COMMENT ON COLUMN nl2sql.diff.from_version IS 'the version that was live before it';
 COMMENT ON COLUMN nl2sql.diff.diff IS 'what was added, dropped and changed';
 
@@ -56,7 +56,7 @@ CREATE FUNCTION nl2sql.retaining() RETURNS boolean
     AS 'MODULE_PATHNAME', 'retaining_wrapper'
     LANGUAGE c VOLATILE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION nl2sql.retaining() IS
-    'whether the extension itself is removing snapshots that are no longer kept';
+    'whether the extension itself is removing old snapshots';
 REVOKE EXECUTE ON FUNCTION nl2sql.retaining() FROM PUBLIC;
 
 CREATE FUNCTION nl2sql.refuse_change() RETURNS trigger

@@ -14,8 +14,8 @@ COMMENT ON COLUMN nl2sql.build.id IS 'build_id';
 COMMENT ON COLUMN nl2sql.build.namespace IS 'namespace that its entries are in';
 COMMENT ON COLUMN nl2sql.build.datasource IS 'the datasource';
 COMMENT ON COLUMN nl2sql.build.schema_version IS 'snapshot that it was cut from';
-COMMENT ON COLUMN nl2sql.build.built_at IS 'when it was written';
-COMMENT ON COLUMN nl2sql.build.issues IS 'what could not be read; names tables, so it is for the owner alone';
+COMMENT ON COLUMN nl2sql.build.built_at IS 'when it was stored';
+COMMENT ON COLUMN nl2sql.build.issues IS 'what could not be read; visible to the owner only, since it names tables';
 
 CREATE TABLE nl2sql.pointer (
     datasource text NOT NULL REFERENCES nl2sql.datasource (name) ON DELETE CASCADE,
@@ -27,13 +27,13 @@ CREATE TABLE nl2sql.pointer (
     PRIMARY KEY (datasource, namespace)
 );
 CREATE INDEX pointer_build_idx ON nl2sql.pointer (build);
-COMMENT ON TABLE nl2sql.pointer IS 'which build is live; switching it is the commit';
+COMMENT ON TABLE nl2sql.pointer IS 'which build is live; switching it makes a build live';
 COMMENT ON COLUMN nl2sql.pointer.datasource IS 'the datasource';
 COMMENT ON COLUMN nl2sql.pointer.namespace IS 'the namespace';
 COMMENT ON COLUMN nl2sql.pointer.build IS 'build_id of the live build';
 COMMENT ON COLUMN nl2sql.pointer.schema_version IS 'snapshot that the live build was cut from';
 COMMENT ON COLUMN nl2sql.pointer.built_at IS 'when the live build was written';
-COMMENT ON COLUMN nl2sql.pointer.curated_hash IS 'SHA-256 of the curated content that it holds';
+COMMENT ON COLUMN nl2sql.pointer.curated_hash IS 'SHA-256 of the curated content in the build';
 
 CREATE TABLE nl2sql.entry (
     namespace text NOT NULL,
@@ -55,31 +55,31 @@ CREATE TABLE nl2sql.entry (
     embedding vector NOT NULL,
     UNIQUE (namespace, build, id)
 ) PARTITION BY LIST (namespace);
--- A vector out of line makes an exact scan four times slower.
+-- A vector stored out of line makes an exact scan four times slower.
 ALTER TABLE nl2sql.entry ALTER COLUMN embedding SET STORAGE PLAIN;
 CREATE INDEX entry_build_idx ON nl2sql.entry (build, type, relation);
 CREATE INDEX entry_text_hash_idx ON nl2sql.entry (text_hash);
 COMMENT ON TABLE nl2sql.entry IS 'chunks as stored; a partition per namespace';
 COMMENT ON COLUMN nl2sql.entry.namespace IS 'namespace, one per embedding model';
 COMMENT ON COLUMN nl2sql.entry.build IS 'build_id';
-COMMENT ON COLUMN nl2sql.entry.id IS 'id of the chunk, deterministic, names the schema_version';
+COMMENT ON COLUMN nl2sql.entry.id IS 'id of the chunk; deterministic, contains the schema_version';
 COMMENT ON COLUMN nl2sql.entry.type IS 'chunk type';
 COMMENT ON COLUMN nl2sql.entry.datasource IS 'the datasource';
-COMMENT ON COLUMN nl2sql.entry.relation IS 'table that the text speaks of; null: the datasource as a whole, or what read_relations says';
+COMMENT ON COLUMN nl2sql.entry.relation IS 'table that the text is about; null: the datasource as a whole, or the tables in read_relations';
 COMMENT ON COLUMN nl2sql.entry.columns IS 'columns of it that the text names';
-COMMENT ON COLUMN nl2sql.entry.referred IS 'second table that the text speaks of, where it belongs to the datasource';
-COMMENT ON COLUMN nl2sql.entry.referred_outside IS 'schema and name of the second table, where it does not belong to the datasource';
+COMMENT ON COLUMN nl2sql.entry.referred IS 'second table that the text is about, if it belongs to the datasource';
+COMMENT ON COLUMN nl2sql.entry.referred_outside IS 'schema and name of the second table, if it does not belong to the datasource';
 COMMENT ON COLUMN nl2sql.entry.referred_columns IS 'columns of the second table that the text names';
 COMMENT ON COLUMN nl2sql.entry.read_relations IS 'curated content: the table of each column in read_columns';
 COMMENT ON COLUMN nl2sql.entry.read_columns IS
-    'curated content: columns that it reads; empty: all that the table has whenever it is asked; null: some column of the table';
-COMMENT ON COLUMN nl2sql.entry.curated_hash IS 'curated content: SHA-256 of the piece that the entry is cut from';
-COMMENT ON COLUMN nl2sql.entry.text IS 'what was embedded';
+    'curated content: columns that it reads; empty: all columns that the table has at search time; null: any column of the table';
+COMMENT ON COLUMN nl2sql.entry.curated_hash IS 'curated content: SHA-256 of the item that the entry is cut from';
+COMMENT ON COLUMN nl2sql.entry.text IS 'the embedded text';
 COMMENT ON COLUMN nl2sql.entry.text_hash IS 'SHA-256 of the text';
-COMMENT ON COLUMN nl2sql.entry.metadata IS 'what a search returns beside the text';
+COMMENT ON COLUMN nl2sql.entry.metadata IS 'metadata that a search returns with the text';
 COMMENT ON COLUMN nl2sql.entry.embedding IS 'vector of the text';
 
--- Apart from the entries, whose texts and metadata would make reading every row of a build several times slower.
+-- A table of its own: the texts and metadata of entries would make reading every row of a build several times slower.
 CREATE TABLE nl2sql.document (
     build bigint NOT NULL REFERENCES nl2sql.build (id) ON DELETE CASCADE,
     relation integer,
@@ -95,23 +95,23 @@ CREATE TABLE nl2sql.document (
 );
 ALTER TABLE nl2sql.document ALTER COLUMN embedding SET STORAGE PLAIN;
 CREATE INDEX document_build_idx ON nl2sql.document (build, relation);
--- Without a list of pending rows, which every search would read through until a vacuum.
+-- fastupdate is off because every search would read the list of pending rows until a vacuum.
 CREATE INDEX document_words_idx ON nl2sql.document USING gin (words) WITH (fastupdate = off);
 CREATE INDEX document_values_idx ON nl2sql.document (build) WHERE known_values IS NOT NULL;
-COMMENT ON TABLE nl2sql.document IS 'what retrieval and routing rank by: a row per table, column, relationship, sample question and datasource';
+COMMENT ON TABLE nl2sql.document IS 'what retrieval and routing rank by: one row per table, column, relationship, sample question and datasource';
 COMMENT ON COLUMN nl2sql.document.build IS 'build_id';
 COMMENT ON COLUMN nl2sql.document.datasource IS 'the datasource';
 COMMENT ON COLUMN nl2sql.document.relation IS 'the table; null: the datasource as a whole, or a sample question';
 COMMENT ON COLUMN nl2sql.document.referred IS 'the table that a relationship leads to';
 COMMENT ON COLUMN nl2sql.document.referred_columns IS 'its key columns';
-COMMENT ON COLUMN nl2sql.document.place IS 'a column''s place in its table''s snapshot, from 1 on; 0: not a column';
-COMMENT ON COLUMN nl2sql.document.columns IS 'columns that the row speaks of';
-COMMENT ON COLUMN nl2sql.document.length IS 'number of words, repeated ones counted';
+COMMENT ON COLUMN nl2sql.document.place IS 'position of a column in its table''s snapshot, starting at 1; 0: not a column';
+COMMENT ON COLUMN nl2sql.document.columns IS 'columns that the row is about';
+COMMENT ON COLUMN nl2sql.document.length IS 'number of words, including repeated ones';
 COMMENT ON COLUMN nl2sql.document.words IS 'stems of names, comments and synonyms';
-COMMENT ON COLUMN nl2sql.document.known_values IS 'values that the column is known to have';
-COMMENT ON COLUMN nl2sql.document.embedding IS 'vector of the entry in half precision; none for a relationship';
+COMMENT ON COLUMN nl2sql.document.known_values IS 'known values of the column';
+COMMENT ON COLUMN nl2sql.document.embedding IS 'vector of the entry in half precision; null for a relationship';
 
--- pgvector's own, for roles that may not use the schema it is in.
+-- pgvector's operators, for roles without USAGE on pgvector's schema.
 CREATE OPERATOR nl2sql.<#> (LEFTARG = halfvec, RIGHTARG = halfvec, FUNCTION = halfvec_negative_inner_product, COMMUTATOR = OPERATOR(nl2sql.<#>));
 COMMENT ON OPERATOR nl2sql.<#> (halfvec, halfvec) IS 'negative inner product';
 CREATE OPERATOR nl2sql.<=> (LEFTARG = vector, RIGHTARG = vector, FUNCTION = cosine_distance, COMMUTATOR = OPERATOR(nl2sql.<=>));
@@ -133,12 +133,12 @@ BEGIN
     EXECUTE format('ALTER TABLE nl2sql.%I ENABLE ROW LEVEL SECURITY', namespace);
     EXECUTE format('COMMENT ON TABLE nl2sql.%I IS %L', namespace,
                    format('entries of the namespace %s, %s dimensions', namespace, dimension));
-    -- Attaching takes a weaker lock than creating a partition in place: searches go on meanwhile.
+    -- ATTACH PARTITION takes a weaker lock than CREATE TABLE … PARTITION OF, so searches continue.
     EXECUTE format('ALTER TABLE nl2sql.entry ATTACH PARTITION nl2sql.%I FOR VALUES IN (%L)', namespace, namespace);
 END
 $$;
 COMMENT ON FUNCTION nl2sql.create_namespace(text, integer) IS
-    'makes the partition that holds a namespace''s entries, its dimension fixed';
+    'creates the partition for a namespace''s entries, with a fixed dimension';
 REVOKE EXECUTE ON FUNCTION nl2sql.create_namespace(text, integer) FROM PUBLIC;
 
 SELECT nl2sql.create_namespace('nl2sql__local-all-minilm-l6-v2__384', 384);

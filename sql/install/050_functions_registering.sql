@@ -1,8 +1,8 @@
 -- Functions: registering
 --
 -- Every function has a fixed search_path, and runs its queries without JIT: the sub-selects of row
--- security make their cost estimates high enough for it, while none runs long enough to gain by it.
--- Quoting is fixed too, since it shows in the names of types and so in texts and fingerprints.
+-- security make their cost estimates high enough for it, but none runs long enough to benefit.
+-- Quoting is fixed as well, since it affects the names of types, and so texts and fingerprints.
 
 CREATE FUNCTION nl2sql_register(
     datasource text,
@@ -15,14 +15,14 @@ CREATE FUNCTION nl2sql_register(
     AS 'MODULE_PATHNAME', 'nl2sql_register_wrapper'
     LANGUAGE c VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off;
 COMMENT ON FUNCTION nl2sql_register(text, text[], text, text[], text[], jsonb) IS
-    'registers a datasource or changes it; a NULL argument leaves what is stored';
+    'registers a datasource or changes it; a NULL argument keeps the stored value';
 REVOKE EXECUTE ON FUNCTION nl2sql_register(text, text[], text, text[], text[], jsonb) FROM PUBLIC;
 
 CREATE FUNCTION nl2sql_unregister(datasource text) RETURNS boolean
     AS 'MODULE_PATHNAME', 'nl2sql_unregister_wrapper'
     LANGUAGE c VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off;
 COMMENT ON FUNCTION nl2sql_unregister(text) IS
-    'removes a datasource with all its snapshots, builds and pointers; false where there is none';
+    'removes a datasource with all its snapshots, builds and pointers; returns false if it does not exist';
 REVOKE EXECUTE ON FUNCTION nl2sql_unregister(text) FROM PUBLIC;
 
 CREATE FUNCTION nl2sql_describe(
@@ -35,19 +35,19 @@ CREATE FUNCTION nl2sql_describe(
     AS 'MODULE_PATHNAME', 'nl2sql_describe_wrapper'
     LANGUAGE c VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off;
 COMMENT ON FUNCTION nl2sql_describe(text, text, text, text, text[]) IS
-    'describes a table or column in place of its comment, from the next build on; nothing to say takes it back';
+    'describes a table or column in place of its comment, from the next build on; NULL removes the description';
 REVOKE EXECUTE ON FUNCTION nl2sql_describe(text, text, text, text, text[]) FROM PUBLIC;
 
 CREATE FUNCTION nl2sql_watch_ddl() RETURNS boolean
     AS 'MODULE_PATHNAME', 'nl2sql_watch_ddl_wrapper'
     LANGUAGE c VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off;
 COMMENT ON FUNCTION nl2sql_watch_ddl() IS
-    'from now on records when DDL touches a datasource''s schemas; false where it did already';
+    'starts recording when DDL touches a datasource''s schemas; returns false if already on';
 REVOKE EXECUTE ON FUNCTION nl2sql_watch_ddl() FROM PUBLIC;
 
 CREATE FUNCTION nl2sql_unwatch_ddl() RETURNS boolean
     AS 'MODULE_PATHNAME', 'nl2sql_unwatch_ddl_wrapper'
     LANGUAGE c VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off;
 COMMENT ON FUNCTION nl2sql_unwatch_ddl() IS
-    'no longer records DDL; false where it did not';
+    'stops recording DDL; returns false if already off';
 REVOKE EXECUTE ON FUNCTION nl2sql_unwatch_ddl() FROM PUBLIC;

@@ -20,16 +20,16 @@ CREATE FUNCTION nl2sql_index(
     AS 'MODULE_PATHNAME', 'nl2sql_index_wrapper'
     LANGUAGE c VOLATILE PARALLEL UNSAFE ROWS 10 SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off;
 COMMENT ON FUNCTION nl2sql_index(text, boolean, boolean) IS
-    'reads a datasource''s schema and builds its index; no name: every registered datasource in turn';
+    'reads a datasource''s schema and builds its index; without a name, of every registered datasource in turn';
 REVOKE EXECUTE ON FUNCTION nl2sql_index(text, boolean, boolean) FROM PUBLIC;
 
 CREATE FUNCTION nl2sql_prune() RETURNS TABLE (namespace text, entries bigint)
     AS 'MODULE_PATHNAME', 'nl2sql_prune_wrapper'
     LANGUAGE c VOLATILE PARALLEL UNSAFE ROWS 10 SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off;
-COMMENT ON FUNCTION nl2sql_prune() IS 'drops every namespace but the current one';
+COMMENT ON FUNCTION nl2sql_prune() IS 'drops every namespace except the current one';
 REVOKE EXECUTE ON FUNCTION nl2sql_prune() FROM PUBLIC;
 
 CREATE FUNCTION nl2sql_embed(text) RETURNS vector
     AS 'MODULE_PATHNAME', 'nl2sql_embed_wrapper'
     LANGUAGE c STABLE STRICT PARALLEL RESTRICTED COST 100000 SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off;
-COMMENT ON FUNCTION nl2sql_embed(text) IS 'the text''s vector in the current namespace';
+COMMENT ON FUNCTION nl2sql_embed(text) IS 'returns the vector of a text';

@@ -16,7 +16,7 @@ CREATE FUNCTION nl2sql_health(datasource text DEFAULT NULL)
     AS 'MODULE_PATHNAME', 'nl2sql_health_wrapper'
     LANGUAGE c STABLE PARALLEL RESTRICTED ROWS 10 SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off;
 COMMENT ON FUNCTION nl2sql_health(text) IS
-    'whether the index of each datasource is sound, worst first: missing, empty, stale, ok';
+    'reports whether the index of each datasource is sound, worst first: missing, empty, stale, ok';
 
 CREATE FUNCTION nl2sql_versions(datasource text)
     RETURNS TABLE (
@@ -28,19 +28,19 @@ CREATE FUNCTION nl2sql_versions(datasource text)
     )
     AS 'MODULE_PATHNAME', 'nl2sql_versions_wrapper'
     LANGUAGE c STABLE PARALLEL RESTRICTED ROWS 3 SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off;
-COMMENT ON FUNCTION nl2sql_versions(text) IS 'kept snapshots of a datasource, newest first';
+COMMENT ON FUNCTION nl2sql_versions(text) IS 'returns the kept snapshots of a datasource, newest first';
 
 CREATE FUNCTION nl2sql_snapshot(datasource text, schema_version text DEFAULT NULL) RETURNS jsonb
     AS 'MODULE_PATHNAME', 'nl2sql_snapshot_wrapper'
     LANGUAGE c STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off;
 COMMENT ON FUNCTION nl2sql_snapshot(text, text) IS
-    'a datasource''s schema as a snapshot holds it; no version: the live one';
+    'returns a datasource''s schema as a snapshot stores it; without a version, the live one';
 
 CREATE FUNCTION nl2sql_diff(datasource text, from_version text, to_version text DEFAULT NULL) RETURNS jsonb
     AS 'MODULE_PATHNAME', 'nl2sql_diff_wrapper'
     LANGUAGE c STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off;
 COMMENT ON FUNCTION nl2sql_diff(text, text, text) IS
-    'how the structure of one version differs from that of another; no second version: from the schema as it is now';
+    'compares the structure of two versions; without a second version, with the schema as it is now';
 
 CREATE FUNCTION nl2sql_check(datasource text DEFAULT NULL)
     RETURNS TABLE (
@@ -54,4 +54,4 @@ CREATE FUNCTION nl2sql_check(datasource text DEFAULT NULL)
     AS 'MODULE_PATHNAME', 'nl2sql_check_wrapper'
     LANGUAGE c STABLE PARALLEL UNSAFE ROWS 10 SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off;
 COMMENT ON FUNCTION nl2sql_check(text) IS
-    'whether the schema of each datasource has drifted since its live snapshot, and what that breaks';
+    'reports whether the schema of each datasource has drifted since its live snapshot, and what that breaks';

@@ -22,7 +22,7 @@ CREATE FUNCTION nl2sql_mmr(
     AS 'MODULE_PATHNAME', 'nl2sql_mmr_wrapper'
     LANGUAGE c STABLE PARALLEL RESTRICTED COST 100000 ROWS 8 SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off;
 COMMENT ON FUNCTION nl2sql_mmr(text, integer, double precision, text[], text[], text[], integer) IS
-    'entries near the query and unlike each other, by maximal marginal relevance';
+    'returns entries near the query and unlike each other, by maximal marginal relevance';
 
 CREATE FUNCTION nl2sql_mmr_explain(
     query text,
@@ -36,7 +36,7 @@ CREATE FUNCTION nl2sql_mmr_explain(
     AS 'MODULE_PATHNAME', 'nl2sql_mmr_explain_wrapper'
     LANGUAGE c STABLE PARALLEL RESTRICTED COST 100000 SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off;
 COMMENT ON FUNCTION nl2sql_mmr_explain(text, integer, double precision, text[], text[], text[], integer) IS
-    'how nl2sql_mmr() with the same arguments comes to its rows';
+    'explains the rows of nl2sql_mmr() with the same arguments';
 
 CREATE FUNCTION nl2sql_route(
     question text,
@@ -53,7 +53,7 @@ CREATE FUNCTION nl2sql_route(
     AS 'MODULE_PATHNAME', 'nl2sql_route_wrapper'
     LANGUAGE c STABLE PARALLEL RESTRICTED COST 100000 ROWS 3 SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off;
 COMMENT ON FUNCTION nl2sql_route(text, integer, double precision, text[], text) IS
-    'the datasources that a question is most likely asked of, best first';
+    'returns the datasources that a question is most likely about, best first';
 
 CREATE FUNCTION nl2sql_route_explain(
     question text,
@@ -65,7 +65,7 @@ CREATE FUNCTION nl2sql_route_explain(
     AS 'MODULE_PATHNAME', 'nl2sql_route_explain_wrapper'
     LANGUAGE c STABLE PARALLEL RESTRICTED COST 100000 SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off;
 COMMENT ON FUNCTION nl2sql_route_explain(text, integer, double precision, text[], text) IS
-    'how nl2sql_route() with the same arguments comes to its rows; ids and names only';
+    'explains the rows of nl2sql_route() with the same arguments; ids and names only';
 
 CREATE FUNCTION nl2sql_retrieve(
     datasource text,
@@ -86,7 +86,7 @@ CREATE FUNCTION nl2sql_retrieve(
     AS 'MODULE_PATHNAME', 'nl2sql_retrieve_wrapper'
     LANGUAGE c STABLE PARALLEL RESTRICTED COST 100000 ROWS 8 SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off;
 COMMENT ON FUNCTION nl2sql_retrieve(text, text, jsonb, text, integer, integer, text) IS
-    'the tables, columns and joins that a question needs, as the snapshot defines them';
+    'returns the tables, columns and joins that a question needs, as the snapshot defines them';
 
 CREATE FUNCTION nl2sql_retrieve_explain(
     datasource text,
@@ -100,18 +100,18 @@ CREATE FUNCTION nl2sql_retrieve_explain(
     AS 'MODULE_PATHNAME', 'nl2sql_retrieve_explain_wrapper'
     LANGUAGE c STABLE PARALLEL RESTRICTED COST 100000 SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off;
 COMMENT ON FUNCTION nl2sql_retrieve_explain(text, text, jsonb, text, integer, integer, text) IS
-    'how nl2sql_retrieve() with the same arguments comes to its rows; names only';
+    'explains the rows of nl2sql_retrieve() with the same arguments; names only';
 
 CREATE FUNCTION nl2sql_schema_prompt(datasource text, question text, sub_query jsonb DEFAULT NULL) RETURNS text
     AS 'MODULE_PATHNAME', 'nl2sql_schema_prompt_wrapper'
     LANGUAGE c STABLE PARALLEL RESTRICTED COST 100000 SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off;
 COMMENT ON FUNCTION nl2sql_schema_prompt(text, text, jsonb) IS
-    'the retrieved tables as a model''s prompt wants them: one compact JSON object a line';
+    'returns the retrieved tables as text for a model''s prompt: one compact JSON object per line';
 
 CREATE FUNCTION nl2sql_catalog(datasource text, budget_tokens integer DEFAULT 150000) RETURNS text
     AS 'MODULE_PATHNAME', 'nl2sql_catalog_wrapper'
     LANGUAGE c STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off;
-COMMENT ON FUNCTION nl2sql_catalog(text, integer) IS 'one line a table, within a budget of tokens';
+COMMENT ON FUNCTION nl2sql_catalog(text, integer) IS 'returns one line per table, within a budget of tokens';
 
 CREATE FUNCTION nl2sql_lookup(datasource text, tables text[], sample_rows integer DEFAULT 0)
     RETURNS TABLE (
@@ -125,7 +125,7 @@ CREATE FUNCTION nl2sql_lookup(datasource text, tables text[], sample_rows intege
     AS 'MODULE_PATHNAME', 'nl2sql_lookup_wrapper'
     LANGUAGE c STABLE PARALLEL UNSAFE ROWS 10 SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off;
 COMMENT ON FUNCTION nl2sql_lookup(text, text[], integer) IS
-    'definitions of tables by name, with rows that the caller may read';
+    'returns the definitions of tables by name, optionally with sample rows that the caller may read';
 
 CREATE FUNCTION nl2sql_search_tables(
     query text,
@@ -144,4 +144,4 @@ CREATE FUNCTION nl2sql_search_tables(
     AS 'MODULE_PATHNAME', 'nl2sql_search_tables_wrapper'
     LANGUAGE c STABLE PARALLEL RESTRICTED COST 100000 ROWS 10 SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off;
 COMMENT ON FUNCTION nl2sql_search_tables(text, text, integer, text) IS
-    'the tables that a query is most likely about, in one datasource or in all';
+    'returns the tables that a query is most likely about, in one datasource or in all';

@@ -1,5 +1,5 @@
 -- Watching DDL, off until nl2sql_watch_ddl(). A statement pays an insert for each datasource's schema
--- that it touches, waits for nobody and never fails by it.
+-- that it touches, waits for no lock and never fails because of it.
 
 CREATE TABLE nl2sql.ddl (
     table_schema text NOT NULL,
@@ -7,7 +7,7 @@ CREATE TABLE nl2sql.ddl (
     touched_at timestamptz NOT NULL DEFAULT clock_timestamp()
 );
 CREATE INDEX ddl_table_schema_idx ON nl2sql.ddl (table_schema, touched_at);
-COMMENT ON TABLE nl2sql.ddl IS 'when DDL touched the schemas of datasources, while nl2sql_watch_ddl() is on';
+COMMENT ON TABLE nl2sql.ddl IS 'when DDL touched the schemas of datasources while nl2sql_watch_ddl() was on';
 COMMENT ON COLUMN nl2sql.ddl.table_schema IS 'schema that was touched, unquoted';
 COMMENT ON COLUMN nl2sql.ddl.command IS 'command that touched it';
 COMMENT ON COLUMN nl2sql.ddl.touched_at IS 'when it ran';
@@ -31,7 +31,7 @@ BEGIN
         touched := ARRAY(SELECT CASE WHEN c.object_type = 'schema' THEN (parse_ident(c.object_identity))[1]
                                      ELSE c.schema_name END
                          FROM pg_event_trigger_ddl_commands() c);
-        -- What was renamed or moved is told of by its new name alone: the old one is missing.
+        -- The event has only the new name of what was renamed or moved: the old one is missing.
         IF TG_TAG = 'ALTER SCHEMA' THEN
             touched := touched || ARRAY(SELECT w FROM unnest(watched) w WHERE w NOT IN (SELECT n.nspname FROM pg_namespace n));
         ELSIF TG_TAG LIKE 'ALTER %' THEN

@@ -3,7 +3,7 @@
 CREATE FUNCTION nl2sql.current_namespace() RETURNS text
     AS 'MODULE_PATHNAME', 'current_namespace_wrapper'
     LANGUAGE c STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET jit = off SET quote_all_identifiers = off;
-COMMENT ON FUNCTION nl2sql.current_namespace() IS 'the namespace of the embedding model that is set';
+COMMENT ON FUNCTION nl2sql.current_namespace() IS 'returns the namespace of the current embedding model';
 
 CREATE VIEW nl2sql.datasources WITH (security_invoker) AS
     SELECT d.name AS datasource,
@@ -20,10 +20,10 @@ CREATE VIEW nl2sql.datasources WITH (security_invoker) AS
            (SELECT max(t.touched_at) FROM nl2sql.ddl t WHERE t.table_schema = ANY (s.schemas)) AS ddl_touched_at
     FROM nl2sql.datasource d
     LEFT JOIN nl2sql.datasource_setting s ON s.datasource = d.name;
-COMMENT ON VIEW nl2sql.datasources IS 'registered datasources that the caller sees a table or column of';
+COMMENT ON VIEW nl2sql.datasources IS 'registered datasources of which the caller may read a table or column';
 COMMENT ON COLUMN nl2sql.datasources.datasource IS 'name that every function takes';
 COMMENT ON COLUMN nl2sql.datasources.kind IS 'local: schemas of this database';
-COMMENT ON COLUMN nl2sql.datasources.schemas IS 'its schemas; for a role that may not register, those of the tables it sees';
+COMMENT ON COLUMN nl2sql.datasources.schemas IS 'its schemas; for a role that may not register, those of the tables that it may read';
 COMMENT ON COLUMN nl2sql.datasources.description IS 'what the datasource holds';
 COMMENT ON COLUMN nl2sql.datasources.domains IS 'subjects that the datasource belongs to';
 COMMENT ON COLUMN nl2sql.datasources.sample_questions IS 'questions that the datasource answers';
@@ -43,13 +43,13 @@ CREATE VIEW nl2sql.builds WITH (security_invoker) AS
            p.build IS NOT NULL AS live
     FROM nl2sql.build b
     LEFT JOIN nl2sql.pointer p ON p.build = b.id;
-COMMENT ON VIEW nl2sql.builds IS 'builds that are kept, of every namespace';
+COMMENT ON VIEW nl2sql.builds IS 'kept builds, in every namespace';
 COMMENT ON COLUMN nl2sql.builds.datasource IS 'the datasource';
-COMMENT ON COLUMN nl2sql.builds.build_id IS 'name of the build, as nl2sql_index() gives it';
+COMMENT ON COLUMN nl2sql.builds.build_id IS 'id of the build, as nl2sql_index() returns it';
 COMMENT ON COLUMN nl2sql.builds.namespace IS 'namespace that its entries are in';
 COMMENT ON COLUMN nl2sql.builds.schema_version IS 'snapshot that it was cut from';
-COMMENT ON COLUMN nl2sql.builds.built_at IS 'when it was written';
-COMMENT ON COLUMN nl2sql.builds.live IS 'searches look into it';
+COMMENT ON COLUMN nl2sql.builds.built_at IS 'when it was stored';
+COMMENT ON COLUMN nl2sql.builds.live IS 'whether it is the build that searches read';
 GRANT SELECT ON nl2sql.builds TO PUBLIC;
 
 CREATE VIEW nl2sql.tables WITH (security_invoker) AS
@@ -69,11 +69,11 @@ COMMENT ON VIEW nl2sql.tables IS 'tables of live builds';
 COMMENT ON COLUMN nl2sql.tables.datasource IS 'the datasource';
 COMMENT ON COLUMN nl2sql.tables.table_schema IS 'schema of the table';
 COMMENT ON COLUMN nl2sql.tables.table_name IS 'name of the table';
-COMMENT ON COLUMN nl2sql.tables.description IS 'what it holds; null also for a role that may not read all of its columns';
-COMMENT ON COLUMN nl2sql.tables.row_count IS 'rows, as counted or estimated; null as for the description';
-COMMENT ON COLUMN nl2sql.tables.primary_key IS 'columns of its primary key, in key order; empty as for the description';
+COMMENT ON COLUMN nl2sql.tables.description IS 'what it holds; null for a role that may not read all of its columns';
+COMMENT ON COLUMN nl2sql.tables.row_count IS 'number of rows, counted or estimated; null for a role that may not read all of its columns';
+COMMENT ON COLUMN nl2sql.tables.primary_key IS 'columns of its primary key, in key order; empty for a role that may not read all of its columns';
 COMMENT ON COLUMN nl2sql.tables.columns IS 'how many columns the caller may read';
-COMMENT ON COLUMN nl2sql.tables.schema_version IS 'snapshot that is live';
+COMMENT ON COLUMN nl2sql.tables.schema_version IS 'schema_version of the live build';
 GRANT SELECT ON nl2sql.tables TO PUBLIC;
 
 CREATE VIEW nl2sql.columns WITH (security_invoker) AS
@@ -102,14 +102,14 @@ COMMENT ON COLUMN nl2sql.columns.table_name IS 'name of the table';
 COMMENT ON COLUMN nl2sql.columns.column_name IS 'name of the column';
 COMMENT ON COLUMN nl2sql.columns.data_type IS 'type, as SQL writes it';
 COMMENT ON COLUMN nl2sql.columns.description IS 'what it holds';
-COMMENT ON COLUMN nl2sql.columns.pii IS 'holds personal data, of which no value is kept';
+COMMENT ON COLUMN nl2sql.columns.pii IS 'whether it holds personal data, of which no value is stored';
 COMMENT ON COLUMN nl2sql.columns.null_share IS 'share of nulls, 0 to 1';
-COMMENT ON COLUMN nl2sql.columns.distinct_count IS 'distinct values';
-COMMENT ON COLUMN nl2sql.columns.estimated IS 'the figures are estimates';
-COMMENT ON COLUMN nl2sql.columns.min IS 'least value, as text';
-COMMENT ON COLUMN nl2sql.columns.max IS 'greatest value, as text';
+COMMENT ON COLUMN nl2sql.columns.distinct_count IS 'number of distinct values';
+COMMENT ON COLUMN nl2sql.columns.estimated IS 'whether the figures are estimates';
+COMMENT ON COLUMN nl2sql.columns.min IS 'minimum, as text';
+COMMENT ON COLUMN nl2sql.columns.max IS 'maximum, as text';
 COMMENT ON COLUMN nl2sql.columns.known_values IS 'labels, listed values or frequent values';
-COMMENT ON COLUMN nl2sql.columns.schema_version IS 'snapshot that is live';
+COMMENT ON COLUMN nl2sql.columns.schema_version IS 'schema_version of the live build';
 GRANT SELECT ON nl2sql.columns TO PUBLIC;
 
 CREATE VIEW nl2sql.relationships WITH (security_invoker) AS
@@ -132,7 +132,7 @@ COMMENT ON COLUMN nl2sql.relationships.from_columns IS 'its columns, in key orde
 COMMENT ON COLUMN nl2sql.relationships.to_table IS 'referred table, as a relation key';
 COMMENT ON COLUMN nl2sql.relationships.to_columns IS 'its columns, in key order';
 COMMENT ON COLUMN nl2sql.relationships.cardinality IS 'many_to_one or one_to_one';
-COMMENT ON COLUMN nl2sql.relationships.schema_version IS 'snapshot that is live';
+COMMENT ON COLUMN nl2sql.relationships.schema_version IS 'schema_version of the live build';
 GRANT SELECT ON nl2sql.relationships TO PUBLIC;
 
 CREATE VIEW nl2sql.metrics WITH (security_invoker) AS
@@ -154,7 +154,7 @@ GRANT SELECT ON nl2sql.metrics TO PUBLIC;
 
 DO $$
 BEGIN
-    -- The functions are in a schema that is known only now.
+    -- The schema of the functions is known only when the script runs.
     EXECUTE format('CREATE VIEW nl2sql.health WITH (security_invoker) AS SELECT * FROM %s()', 'nl2sql_health'::regproc);
 END
 $$;
@@ -167,6 +167,6 @@ COMMENT ON COLUMN nl2sql.health.entries IS 'entries of the live build';
 COMMENT ON COLUMN nl2sql.health.counts IS 'entries by chunk type';
 COMMENT ON COLUMN nl2sql.health.namespace IS 'the current namespace';
 COMMENT ON COLUMN nl2sql.health.embedding_model IS 'the current embedding model';
-COMMENT ON COLUMN nl2sql.health.problems IS 'what makes the status other than ok, with the calls that mend it';
-COMMENT ON COLUMN nl2sql.health.warnings IS 'what else is to be known, with the calls that mend it';
+COMMENT ON COLUMN nl2sql.health.problems IS 'why the status is not ok, with the calls that fix it';
+COMMENT ON COLUMN nl2sql.health.warnings IS 'what else to know, with the calls that fix it';
 GRANT SELECT ON nl2sql.health TO PUBLIC;
