@@ -1,6 +1,5 @@
--- Columns of the tables $1 (oid[]), in their order. Labels are those of the column's enum, also
--- behind a domain (of a domain) or in an array. Checks are those of its domain and of what that
--- is made of, outermost first.
+-- Columns of the tables $1 (oid[]), in order. Labels are those of the column's enum, even inside a domain or an array.
+-- Checks are those of its domain and of the domains below it, outermost first.
 WITH RECURSIVE used AS (
     SELECT DISTINCT a.atttypid AS type
     FROM pg_attribute a
@@ -27,7 +26,7 @@ WITH RECURSIVE used AS (
     WHERE NOT b.element
     GROUP BY b.type
 ), required AS (
-    -- A domain that refuses null makes the column refuse it; one of an array's elements does not.
+    -- A NOT NULL domain makes the column NOT NULL; a NOT NULL domain of array elements does not.
     SELECT DISTINCT b.type
     FROM base b
     JOIN pg_type t ON t.oid = b.base

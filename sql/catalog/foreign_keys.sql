@@ -1,5 +1,5 @@
--- Foreign keys of the tables $1 (oid[]), column pairs in key order. On a partitioned table each
--- partition repeats its root's keys, towards one the root is named; neither shows twice.
+-- Foreign keys of the tables $1 (oid[]), column pairs in key order. Each partition repeats the keys of its root, and a key
+-- that references a partition names the root; no key is listed twice.
 SELECT coalesce(json_agg(t), '[]')::text
 FROM (
     SELECT k.conrelid::bigint AS "table",
@@ -12,7 +12,7 @@ FROM (
            (SELECT json_agg(a.attname ORDER BY c.place)
             FROM unnest(k.confkey) WITH ORDINALITY AS c (attnum, place)
             JOIN pg_attribute a ON a.attrelid = k.confrelid AND a.attnum = c.attnum) AS referred_columns,
-           -- A whole, immediate unique index over no more than the key's columns.
+           -- A complete, immediate unique index on a subset of the key's columns.
            EXISTS (SELECT
                    FROM pg_index i
                    WHERE i.indrelid = k.conrelid AND i.indisunique AND i.indisvalid AND i.indimmediate

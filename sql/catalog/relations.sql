@@ -1,5 +1,5 @@
--- What every reflection query begins with: the tables of the schemas $1 (name[]). A partition is not a table of its own;
--- what belongs to an extension or to one session alone is left out.
+-- The start of every query on the catalogs: the tables of the schemas $1 (name[]), without partitions, members of
+-- extensions, and temporary tables.
 WITH RECURSIVE relations AS MATERIALIZED (
     SELECT c.oid, n.nspname, c.relname, c.relkind, c.relowner, c.reltuples
     FROM pg_class c

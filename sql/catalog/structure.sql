@@ -1,5 +1,5 @@
--- (after relations.sql) The structure alone, in one query: rows as arrays, in the order of the fields that read them.
--- Columns name their type by number, keys their columns; one that leads out of the schemas has the names at its far end.
+-- (after relations.sql) The structure without statistics, in one query: rows as arrays, in the order of the Rust fields.
+-- A column refers to its type by number, a key to its columns; a key that leaves the schemas names the other end.
 , columns AS MATERIALIZED (
     SELECT a.attrelid, a.attnum, a.attname, a.atttypid, a.atttypmod, a.attnotnull
     FROM relations r

@@ -1,5 +1,5 @@
--- (after relations.sql) The tables, with their row estimates: a partitioned root that ANALYZE has not seen has the sum of
--- its leaves' estimates. "guarded" says why no statistics of it may be kept: what one reader finds in it, another may not.
+-- (after relations.sql) The tables, with their row estimates. For a partitioned root without ANALYZE, the estimate is the
+-- sum over its leaves. "guarded" is the reason why no statistics of it may be kept: readers may see different rows.
 , reads (root, relation) AS (
     SELECT oid, oid FROM relations
     UNION
@@ -12,7 +12,7 @@
 ), views AS MATERIALIZED (
     SELECT DISTINCT s.relation AS oid FROM reads s JOIN pg_class c ON c.oid = s.relation AND c.relkind = 'v'
 ), written AS (
-    -- Functions that are not of the server's or an extension's library may read what they like, and run as who reads.
+    -- Functions from neither the server nor an extension's library may read anything, with the rights of the reader.
     SELECT DISTINCT v.oid
     FROM views v
     JOIN pg_rewrite w ON w.ev_class = v.oid
@@ -21,7 +21,7 @@
     JOIN pg_proc p ON p.oid = CASE WHEN d.refclassid = 'pg_proc'::regclass THEN d.refobjid ELSE o.oprcode END
     JOIN pg_language l ON l.oid = p.prolang AND l.lanname NOT IN ('internal', 'c')
 ), asking AS (
-    -- Those that ask who reads.
+    -- Functions whose result depends on the reader.
     SELECT v.oid
     FROM views v
     JOIN pg_rewrite w ON w.ev_class = v.oid

@@ -1,4 +1,4 @@
--- Those of the tables $1 (schemas) and $2 (names) that there are, with their columns, whoever may look into their schemas.
+-- The tables among $1 (schemas) and $2 (names) that exist, with their columns, whatever the rights of the caller.
 SELECT t.table_schema, t.table_name,
        ARRAY(SELECT a.attname::text FROM pg_attribute a
              WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum)

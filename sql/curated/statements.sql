@@ -1,5 +1,5 @@
--- Statements that pg_stat_statements, whose schema stands for %s, has seen in this database, with the number of their
--- calls, as the caller may see them.
+-- Statements in pg_stat_statements (%s is its schema) of this database, with the number of calls, as the caller may see
+-- them.
 SELECT s.query, sum(s.calls)::bigint
 FROM %s.pg_stat_statements s
 WHERE s.dbid = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database()) AND s.query IS NOT NULL

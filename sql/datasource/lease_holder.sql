@@ -1,5 +1,5 @@
--- Who holds the lease ($1, $2), and what to do about it. A prepared transaction has no process, but it also holds the
--- lock of its own number.
+-- Who holds the lease ($1, $2), and a hint. A prepared transaction has no process, but it also holds the lock on its own
+-- transaction ID.
 SELECT CASE
            WHEN p.gid IS NULL THEN
                format('Process %s holds it, in a transaction that began at %s.', l.pid, a.xact_start)

@@ -1,4 +1,4 @@
--- The schema beside those of $2 that the caller may look into and that holds most tables of the names $1, at least half.
+-- The schema, not among $2, that has the most tables with the names $1, at least half, and on which the caller has USAGE.
 SELECT n.nspname::text
 FROM pg_class c
 JOIN pg_namespace n ON n.oid = c.relnamespace

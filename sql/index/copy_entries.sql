@@ -1,4 +1,4 @@
--- Puts the entries of the build $2 in the namespace $1 that are not curated into the build $3, as they are.
+-- Copies the entries of the build $2 in the namespace $1, apart from curated content, to the build $3.
 INSERT INTO nl2sql.entry (namespace, build, id, type, datasource, relation, columns, referred, referred_columns,
                           referred_outside, text, text_hash, metadata, embedding)
 SELECT e.namespace, $3, e.id, e.type, e.datasource, e.relation, e.columns, e.referred, e.referred_columns,

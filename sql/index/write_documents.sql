@@ -1,5 +1,5 @@
--- Documents of the build $2 in the namespace $1: entries $3 with place, words and known values (a JSON array or null); and
--- its relationships between tables of the datasource.
+-- Writes the documents of the build $2 in the namespace $1: for the entries $3 their place, words and known values (a JSON
+-- array or null), and for each relationship between tables of the datasource.
 INSERT INTO nl2sql.document (build, relation, referred, length, place, datasource, columns, referred_columns, embedding, words, known_values)
 SELECT e.build,
        e.relation,

@@ -1,6 +1,5 @@
--- The $6 entries nearest to $1 in the builds $3 of the namespace $2, of the types $4 and of the
--- tables $5 (relation numbers) where these are given. A table's entry gets the foreign keys that
--- the caller may see.
+-- The $6 entries nearest to $1 in the builds $3 of the namespace $2, limited to the types $4 and the tables $5 (relation
+-- numbers) unless these are null. A table's entry includes the foreign keys that the caller may see.
 SELECT e.id,
        e.datasource,
        e.type,

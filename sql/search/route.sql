@@ -1,5 +1,5 @@
--- What the five signals of routing find near $1 in the builds $3 of the namespace $2; $4 entries a
--- signal, but for the description all.
+-- What the five signals of routing find near $1 in the builds $3 of the namespace $2: $4 entries for each signal, and all
+-- descriptions.
 (SELECT 'description', e.datasource, e.id, 1 - (e.embedding <=> $1) AS similarity
  FROM nl2sql.entry e
  WHERE e.namespace = $2 AND e.build = ANY ($3) AND e.type = 'schema.datasource')

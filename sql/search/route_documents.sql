@@ -1,5 +1,5 @@
--- What the documents of the builds $2 hold of each datasource: the similarity to $1 of its most similar table and column,
--- the number of its words, and those of them that are in $3.
+-- For each datasource of the builds $2: the similarity to $1 of its most similar table and column, the number of words in
+-- its documents, and the words of documents that match $3.
 SELECT d.datasource,
        (max(-(d.embedding <#> $1)) FILTER (WHERE d.relation IS NOT NULL AND d.place = 0 AND d.referred IS NULL))::float8,
        (max(-(d.embedding <#> $1)) FILTER (WHERE d.place > 0))::float8,

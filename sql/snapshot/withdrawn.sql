@@ -1,5 +1,5 @@
--- Versions of the datasource $1 beside $2 that hold a value of one of the columns ($3, $4, $5: schemas, tables,
--- columns; $6: personal, so that not even a label or a listed value is kept).
+-- Versions of the datasource $1, except $2, that hold a value of one of the columns ($3, $4, $5: schemas, tables, columns;
+-- $6: personal, so that not even an enum's label or a value listed in a CHECK may be kept).
 SELECT DISTINCT t.schema_version
 FROM unnest($3::text[], $4::text[], $5::text[], $6::boolean[]) AS f (table_schema, table_name, column_name, personal)
 JOIN nl2sql.snapshot_table t ON t.datasource = $1 AND t.schema_version <> $2

@@ -7,7 +7,7 @@ use crate::pg::server::{identity, privilege, query};
 use nl2sql_core::curated::content::Item;
 use std::collections::BTreeMap;
 
-const INDEXED: &str = include_str!("../../../sql/curated/indexed.sql");
+const INDEXED: &str = include_str!("../../../sql/index/curated_entries.sql");
 
 /// How the content that exists for the current user differs from what the live build holds of it.
 #[derive(Default)]

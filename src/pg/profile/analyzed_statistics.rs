@@ -9,7 +9,7 @@ use pgrx::pg_sys::Oid;
 use serde::Deserialize;
 use std::collections::HashMap;
 
-const ANALYZED: &str = include_str!("../../../sql/profile/catalogue.sql");
+const ANALYZED: &str = include_str!("../../../sql/profile/analyzed.sql");
 
 #[derive(Deserialize)]
 struct AnalyzedColumn {

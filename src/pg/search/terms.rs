@@ -10,7 +10,7 @@ use nl2sql_core::search::term_match::says;
 use pgrx::JsonB;
 use serde_json::Value;
 
-const USED: &str = include_str!("../../../sql/curated/used.sql");
+const USED: &str = include_str!("../../../sql/search/used.sql");
 
 /// A term or metric that a question uses.
 pub enum TermOrMetric {

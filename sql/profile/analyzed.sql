@@ -1,5 +1,5 @@
--- What ANALYZE has found of the columns of the tables $1 (oid[]); of a parent, with its children. Values of text columns
--- alone, and only where $2.
+-- Statistics of ANALYZE for the columns of the tables $1 (oid[]); for a parent, those that include its children. Values
+-- only of text columns, and only if $2.
 SELECT coalesce(json_agg(t), '[]')::text
 FROM (
     SELECT DISTINCT ON (c.oid, a.attnum)
