@@ -7,6 +7,7 @@ use crate::pg::index::build::{BuildOutcome, build};
 use crate::pg::index::namespace;
 use crate::pg::index::target::Extent;
 use crate::pg::server::error::{Error, OrRaise, Result};
+use crate::pg::server::identity::Owner;
 use crate::pg::server::{argument, identity, privilege, subtransaction};
 use pgrx::JsonB;
 use pgrx::prelude::*;
@@ -67,23 +68,23 @@ fn index(datasource: Option<&str>, curated_only: Option<bool>, enrich: Option<bo
 fn index_one(name: &str, curated_only: bool) -> Result<Row> {
     let name = argument::spoken("datasource", Some(name))?;
     let started = Instant::now();
-    if identity::as_owner(|| datasource::load(name))?.is_none() {
+    if identity::as_owner(|owner| datasource::load(owner, name))?.is_none() {
         if curated_only {
             return Err(not_registered(name)?);
         }
         register_schema(name)?;
     }
-    let outcome =
-        identity::as_owner(|| build_one(name, curated_only)).inspect_err(|error| log_failed(name, started, error))?;
+    let outcome = identity::as_owner(|owner| build_one(owner, name, curated_only))
+        .inspect_err(|error| log_failed(name, started, error))?;
     Ok(finish(name, started, Ok(outcome)))
 }
 
 /// Every registered datasource in turn, each on its own: one that fails keeps its previous build.
 fn index_all(curated_only: bool) -> Result<Vec<Row>> {
-    identity::as_owner(|| {
+    identity::as_owner(|owner| {
         let rows = datasource::names()?.into_iter().map(|name| {
             let started = Instant::now();
-            let outcome = subtransaction::attempt(|| build_one(&name, curated_only));
+            let outcome = subtransaction::attempt(|| build_one(owner, &name, curated_only));
             finish(&name, started, outcome)
         });
         Ok(rows.collect())
@@ -106,17 +107,17 @@ fn register_schema(name: &str) -> Result<()> {
         known.extend(crate::pg::catalog::schemas()?);
         return Err(datasource::unknown(name, &known));
     }
-    identity::as_owner(|| datasource::save(name, RegistrationChange::default()))?;
+    identity::as_owner(|owner| datasource::save(owner, name, RegistrationChange::default()))?;
     notice!("schema \"{name}\" is registered as a datasource");
     Ok(())
 }
 
-fn build_one(name: &str, curated_only: bool) -> Result<BuildOutcome> {
-    let Some(datasource) = datasource::load(name)? else {
+fn build_one(owner: &Owner, name: &str, curated_only: bool) -> Result<BuildOutcome> {
+    let Some(datasource) = datasource::load(owner, name)? else {
         return Err(datasource::unknown(name, &[]));
     };
-    lease::take(name, datasource.id)?;
-    build(&datasource, if curated_only { Extent::CuratedOnly } else { Extent::Whole })
+    let lease = lease::take(owner, name, datasource.id)?;
+    build(owner, &lease, &datasource, if curated_only { Extent::CuratedOnly } else { Extent::Whole })
 }
 
 /// Leaves the build's one line in the server log, and makes it a row.

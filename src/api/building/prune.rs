@@ -3,6 +3,7 @@
 use crate::pg::index::namespace;
 use crate::pg::server::error::{OrRaise, Result};
 use crate::pg::server::identity;
+use crate::pg::server::identity::Owner;
 use pgrx::prelude::*;
 
 #[pg_extern]
@@ -11,13 +12,13 @@ fn nl2sql_prune() -> TableIterator<'static, (name!(namespace, String), name!(ent
     TableIterator::new(identity::as_owner(prune).or_raise())
 }
 
-fn prune() -> Result<Vec<(String, i64)>> {
+fn prune(owner: &Owner) -> Result<Vec<(String, i64)>> {
     let current = namespace::current()?;
-    namespace::all()?
+    namespace::all(owner)?
         .into_iter()
         .filter(|namespace| *namespace != current)
         .map(|namespace| {
-            let entries = namespace::drop(&namespace)?;
+            let entries = namespace::drop(owner, &namespace)?;
             tracing::info!(namespace, entries, "namespace dropped");
             Ok((namespace, entries))
         })

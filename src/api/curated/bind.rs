@@ -26,7 +26,7 @@ fn bind(datasource: Option<&str>, query_id: Option<&str>, params: Option<JsonbTe
         let known = store::load_visible(name)?.content.verified_queries;
         return Err(Error::unknown("verified query", id, known.iter().map(|query| query.id.as_str())));
     };
-    let Some(registered) = identity::as_owner(|| datasource::load(name))? else {
+    let Some(registered) = identity::as_owner(|owner| datasource::load(owner, name))? else {
         return Err(datasource::unknown(name, &[]));
     };
     let values = bind::values(query, &given)?;

@@ -3,8 +3,10 @@
 use crate::pg::curated::{check, store};
 use crate::pg::datasource;
 use crate::pg::datasource::lease;
+use crate::pg::datasource::lease::Lease;
 use crate::pg::index::pointer;
 use crate::pg::server::error::{Error, OrRaise, Result};
+use crate::pg::server::identity::Owner;
 use crate::pg::server::{argument, identity};
 use nl2sql_core::curated::content::{Content, Item};
 use nl2sql_core::curated::document;
@@ -38,7 +40,7 @@ fn import(document: Option<&str>, replace: Option<bool>) -> Result<Vec<Row>> {
     checked
         .into_iter()
         .map(|(name, content, change)| {
-            identity::as_owner(|| change.write(name, content))?;
+            identity::as_owner(|owner| change.write(owner, content))?;
             let number = |count: usize| i32::try_from(count).unwrap_or(i32::MAX);
             let Content { verified_queries, metrics, glossary } = content;
             Ok((name.clone(), number(verified_queries.len()), number(metrics.len()), number(glossary.len())))
@@ -48,17 +50,17 @@ fn import(document: Option<&str>, replace: Option<bool>) -> Result<Vec<Row>> {
 
 /// Content that was checked, and what it takes the place of.
 pub struct Change {
+    lease: Lease,
     verdict: check::Verdict,
     removed: Vec<Item>,
 }
 
 impl Change {
-    /// For the extension's owner.
-    pub fn write(&self, name: &str, content: &Content) -> Result<()> {
+    pub fn write(&self, owner: &Owner, content: &Content) -> Result<()> {
         for item in &self.removed {
-            store::remove(name, item)?;
+            store::remove(owner, &self.lease, item)?;
         }
-        store::save(name, content, &self.verdict.reads)
+        store::save(owner, &self.lease, content, &self.verdict.reads)
     }
 }
 
@@ -66,15 +68,11 @@ impl Change {
 /// does not have goes.
 pub fn write_down(name: &str, content: &Content, replace: bool) -> Result<Change> {
     datasource::check_known(name)?;
-    let stored = identity::as_owner(|| {
-        let stored = datasource::load(name)?;
-        if let Some(stored) = &stored {
-            lease::take(name, stored.id)?;
-        }
-        Ok(stored)
+    let (stored, lease, before) = identity::as_owner(|owner| {
+        let Some(stored) = datasource::load(owner, name)? else { return Err(datasource::unknown(name, &[])) };
+        let lease = lease::take(owner, name, stored.id)?;
+        Ok((stored, lease, store::load(owner, name)?))
     })?;
-    let Some(stored) = stored else { return Err(datasource::unknown(name, &[])) };
-    let before = identity::as_owner(|| store::load(name))?;
     let changeable = store::changeable(&before)?;
     let kept = before.kept(content, &changeable);
     let verdict = check::check(&stored, content, &pointer::live_schema(name)?, &kept)?;
@@ -86,5 +84,5 @@ pub fn write_down(name: &str, content: &Content, replace: bool) -> Result<Change
     let given: HashSet<&Item> = verdict.reads.keys().collect();
     let removed =
         if replace { changeable.into_iter().filter(|item| !given.contains(item)).collect() } else { Vec::new() };
-    Ok(Change { verdict, removed })
+    Ok(Change { lease, verdict, removed })
 }

@@ -48,7 +48,7 @@ fn suggest(datasource: Option<&str>, min_calls: Option<i32>, limit: Option<i32>)
     let limit = argument::at_least_one("limit", limit)?;
     datasource::check_known(name)?;
     let schema = pointer::live_schema(name)?;
-    let Some(stored) = identity::as_owner(|| datasource::load(name))? else {
+    let Some(stored) = identity::as_owner(|owner| datasource::load(owner, name))? else {
         return Err(datasource::unknown(name, &[]));
     };
     let found = query::read(&STATEMENTS.replace("%s", &statistics_schema()?), &[], |row| {

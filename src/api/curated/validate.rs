@@ -31,7 +31,7 @@ fn validate(wanted: Option<&str>) -> Result<Vec<Row>> {
             rows.push((name, None, format!("it has not been indexed: SELECT {index};")));
             continue;
         }
-        let Some(stored) = identity::as_owner(|| datasource::load(&name))? else { continue };
+        let Some(stored) = identity::as_owner(|owner| datasource::load(owner, &name))? else { continue };
         let verdict = check::check(&stored, &content, &pointer::live_schema(&name)?, &reads)?;
         rows.extend(verdict.problems.into_iter().map(|problem| match &problem.item {
             Item::VerifiedQuery(id) => (name.clone(), Some(id.clone()), cut(&problem.told()).into_owned()),

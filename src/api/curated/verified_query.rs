@@ -50,7 +50,7 @@ fn write(
     };
     let content = Content { verified_queries: vec![query], ..Content::default() };
     let change = write_down(name, &content, false)?;
-    identity::as_owner(|| change.write(name, &content))
+    identity::as_owner(|owner| change.write(owner, &content))
 }
 
 #[pg_extern]
@@ -63,16 +63,16 @@ fn remove(datasource: Option<&str>, id: Option<&str>) -> Result<bool> {
     let name = argument::required("datasource", datasource)?;
     let item = Item::VerifiedQuery(argument::required("id", id)?.to_owned());
     datasource::check_known(name)?;
-    let stored = identity::as_owner(|| {
-        if let Some(stored) = datasource::load(name)? {
-            lease::take(name, stored.id)?;
-        }
-        store::load(name)
+    let (lease, stored) = identity::as_owner(|owner| {
+        let Some(datasource) = datasource::load(owner, name)? else {
+            return Err(datasource::unknown(name, &[]));
+        };
+        Ok((lease::take(owner, name, datasource.id)?, store::load(owner, name)?))
     })?;
     // What the caller may not change does not exist for it.
     if !store::changeable(&stored)?.contains(&item) {
         return Ok(false);
     }
-    identity::as_owner(|| store::remove(name, &item))?;
+    identity::as_owner(|owner| store::remove(owner, &lease, &item))?;
     Ok(true)
 }

@@ -68,7 +68,7 @@ fn check_one(name: String, namespace: &str) -> Result<Row> {
 /// The diff and what it breaks, where the structure has drifted.
 fn compare(name: &str, live: &str) -> Result<Option<(Value, Value)>> {
     snapshot::check_version(name, live)?;
-    let Some(stored) = identity::as_owner(|| datasource::load(name))? else {
+    let Some(stored) = identity::as_owner(|owner| datasource::load(owner, name))? else {
         return Err(datasource::unknown(name, &[]));
     };
     let before = snapshot::load_visible(name, live)?;

@@ -17,7 +17,7 @@ fn show(datasource: Option<&str>, from_version: Option<&str>, to_version: Option
     let name = argument::required("datasource", datasource)?;
     let from = argument::required("from_version", from_version)?;
     datasource::check_known(name)?;
-    let found = match (to_version, identity::as_owner(|| datasource::load(name))?) {
+    let found = match (to_version, identity::as_owner(|owner| datasource::load(owner, name))?) {
         (Some(to), _) => drift::between(name, from, to)?,
         (None, None) => return Err(datasource::unknown(name, &[])),
         (None, Some(stored)) => {

@@ -119,7 +119,7 @@ fn judge(found: &Found, others_live: bool) -> Result<Verdict> {
         curated: format!("nl2sql_index({}, curated_only => true)", pgrx::spi::quote_literal(&found.name)),
         validate: call("nl2sql_curated_validate", &found.name),
     };
-    let stored = identity::as_owner(|| datasource::load(&found.name))?;
+    let stored = identity::as_owner(|owner| datasource::load(owner, &found.name))?;
     if let (Some(stored), Some(version), true) = (stored, &found.schema_version, found.snapshot_kept) {
         look(&stored, version, &mut observed, &mut calls)?;
     }
@@ -137,7 +137,7 @@ fn look(stored: &Datasource, version: &str, observed: &mut Observed, calls: &mut
     if !preferred_tables::options_readable(name)? {
         return Ok(());
     }
-    let tables = identity::as_owner(|| snapshot::tables(name, version))?;
+    let tables = identity::as_owner(|owner| snapshot::tables(owner, name, version))?;
     observed.scoped = !stored.options.include.is_empty() || !stored.options.exclude.is_empty();
     observed.preferred_missing = preferred_tables::missing(stored, &tables);
     observed.schemas_missing = schemas_missing(stored, &tables)?;

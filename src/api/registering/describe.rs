@@ -5,6 +5,7 @@ use crate::pg::server::argument;
 use crate::pg::server::argument::TextArray;
 use crate::pg::server::error::{Error, OrRaise, Result};
 use crate::pg::server::identity;
+use crate::pg::server::identity::Owner;
 use crate::pg::snapshot::drift;
 use crate::pg::{datasource, snapshot};
 use nl2sql_core::catalog::identifier::find_table_or_bare;
@@ -34,7 +35,7 @@ fn describe(
     let name = argument::required("datasource", datasource)?;
     let wanted = argument::spoken("table_name", table_name)?;
     datasource::check_known(name)?;
-    let Some(stored) = identity::as_owner(|| datasource::load(name))? else {
+    let Some(stored) = identity::as_owner(|owner| datasource::load(owner, name))? else {
         return Err(datasource::unknown(name, &[]));
     };
     let words = argument::list("synonyms", synonyms)?.unwrap_or_default();
@@ -49,7 +50,7 @@ fn describe(
     let table = find_table_or_bare(wanted, now.tables.iter().map(|table| &table.name)).cloned();
     let table = match table {
         Some(table) => table,
-        None => identity::as_owner(|| described_before(name, wanted, taken_back))?.ok_or_else(|| {
+        None => identity::as_owner(|owner| described_before(owner, name, wanted, taken_back))?.ok_or_else(|| {
             let known: Vec<String> = now.tables.iter().map(|table| table.name.to_string()).collect();
             Error::unknown("table", wanted, known.iter().map(String::as_str))
         })?,
@@ -62,9 +63,9 @@ fn describe(
         return Err(Error::unknown("column", column, columns));
     }
     let given = Override { table, column: column_name.map(str::to_owned), description, synonyms: words };
-    identity::as_owner(|| {
-        lease::take(name, stored.id)?;
-        overrides::save(name, &given)
+    identity::as_owner(|owner| {
+        let lease = lease::take(owner, name, stored.id)?;
+        overrides::save(owner, &lease, &given)
     })
 }
 
@@ -73,6 +74,7 @@ fn column_names(table: &Table) -> Vec<&str> {
 }
 
 fn described_before(
+    owner: &Owner,
     name: &str,
     wanted: &str,
     taken_back: bool,
@@ -80,6 +82,6 @@ fn described_before(
     if !taken_back {
         return Ok(None);
     }
-    let described = overrides::load(name)?;
+    let described = overrides::load(owner, name)?;
     Ok(find_table_or_bare(wanted, described.iter().map(|given| &given.table)).cloned())
 }

@@ -43,7 +43,7 @@ fn register(
         options: options.map(|options| options.parse("options")).transpose()?,
     };
     // The caller's own rights decide which schemas there are for it; the rest is the owner's.
-    let known = identity::as_owner(|| {
+    let known = identity::as_owner(|_| {
         query::read_one("SELECT true FROM nl2sql.datasource WHERE name = $1", &[name.into()], |row| row.must::<bool>(1))
     })?;
     match &change.schemas {
@@ -51,5 +51,5 @@ fn register(
         None if known.is_none() => datasource::check_schemas(&[name.to_owned()])?,
         None => {}
     }
-    identity::as_owner(|| datasource::save(name, change))
+    identity::as_owner(|owner| datasource::save(owner, name, change))
 }

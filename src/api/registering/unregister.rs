@@ -9,5 +9,5 @@ use pgrx::prelude::*;
 fn nl2sql_unregister(datasource: Option<&str>) -> bool {
     identity::check_writable("nl2sql_unregister()");
     let name = argument::required("datasource", datasource).or_raise();
-    identity::as_owner(|| unregister::unregister(name)).or_raise()
+    identity::as_owner(|owner| unregister::unregister(owner, name)).or_raise()
 }

@@ -17,5 +17,5 @@ fn nl2sql_unwatch_ddl() -> bool {
 
 fn switch(command: &str, on: bool) -> bool {
     identity::check_writable(command);
-    identity::as_owner(|| ddl_watch::watch(on)).or_raise()
+    identity::as_owner(|owner| ddl_watch::watch(owner, on)).or_raise()
 }

@@ -1,6 +1,7 @@
 //! Reads a schema from the catalogs.
 
 use crate::pg::server::error::Result;
+use crate::pg::server::identity::Owner;
 use crate::pg::server::query;
 use nl2sql_core::catalog::assemble::{Catalogue, TableRow};
 use nl2sql_core::catalog::schema::Schema;
@@ -19,15 +20,15 @@ const FOREIGN_KEYS: &str = include_str!("../../../sql/catalog/foreign_keys.sql")
 const CHECKS: &str = include_str!("../../../sql/catalog/checks.sql");
 
 /// The tables of `schemas` that are in scope.
-pub fn tables(schemas: &[String], scope: &Scope) -> Result<Vec<TableRow>> {
+pub fn tables(_: &Owner, schemas: &[String], scope: &Scope) -> Result<Vec<TableRow>> {
     let mut tables: Vec<TableRow> = query::read_json(TABLES, &[schemas.to_vec().into()])?;
     tables.retain(|table| scope.takes_in(&table.table_name()));
     Ok(tables)
 }
 
 /// The schema of the tables in scope, and the rows that name these tables.
-pub fn read(schemas: &[String], scope: &Scope) -> Result<(Schema, Vec<TableRow>)> {
-    let tables = tables(schemas, scope)?;
+pub fn read(owner: &Owner, schemas: &[String], scope: &Scope) -> Result<(Schema, Vec<TableRow>)> {
+    let tables = tables(owner, schemas, scope)?;
     let oids: Vec<pg_sys::Oid> = tables.iter().map(|table| pg_sys::Oid::from(table.oid)).collect();
     let of_tables = || -> [DatumWithOid; 1] { [oids.clone().into()] };
     let catalogue = Catalogue {
@@ -42,7 +43,7 @@ pub fn read(schemas: &[String], scope: &Scope) -> Result<(Schema, Vec<TableRow>)
 }
 
 /// The structure of all tables of `schemas`, in scope or not, by one cheap query.
-pub fn structure(schemas: &[String]) -> Result<Catalogue> {
+pub fn structure(_: &Owner, schemas: &[String]) -> Result<Catalogue> {
     let text = query::read_one(STRUCTURE, &[schemas.to_vec().into()], |row| row.must::<String>(1))?;
     let structure: Structure = serde_json::from_str(&text.unwrap_or_default())?;
     Ok(structure.into())

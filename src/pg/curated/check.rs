@@ -36,7 +36,7 @@ pub fn wider(datasource: &Datasource) -> Result<HashSet<TableName>> {
         return Ok(HashSet::new());
     }
     let scope = Scope::new(&datasource.options)?;
-    let catalogue = identity::as_owner(|| catalog::structure(&datasource.schemas))?;
+    let catalogue = identity::as_owner(|owner| catalog::structure(owner, &datasource.schemas))?;
     let tables: HashMap<u32, TableName> =
         catalogue.tables.iter().map(|table| (table.oid, table.table_name())).collect();
     let columns =

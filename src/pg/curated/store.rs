@@ -1,6 +1,8 @@
 //! Curated content as stored: by datasource and name, each item with the columns that it reads.
 
+use crate::pg::datasource::lease::Lease;
 use crate::pg::server::error::{Error, Result};
+use crate::pg::server::identity::Owner;
 use crate::pg::server::{identity, query};
 use crate::pg::snapshot;
 use nl2sql_core::catalog::identifier::TableName;
@@ -38,15 +40,15 @@ impl Stored {
     }
 }
 
-/// Loads all content of a datasource. For the extension's owner.
-pub fn load(datasource: &str) -> Result<Stored> {
-    let mut stored = load_queries(datasource, None)?;
-    stored.load_others(datasource)?;
+/// Loads all content of a datasource.
+pub fn load(owner: &Owner, datasource: &str) -> Result<Stored> {
+    let mut stored = load_queries(owner, datasource, None)?;
+    stored.load_others(owner, datasource)?;
     Ok(stored)
 }
 
-/// Loads the verified queries of a datasource, or only those with the given ids. For the extension's owner.
-fn load_queries(datasource: &str, ids: Option<Vec<String>>) -> Result<Stored> {
+/// Loads the verified queries of a datasource, or only those with the given ids.
+fn load_queries(_: &Owner, datasource: &str, ids: Option<Vec<String>>) -> Result<Stored> {
     let mut stored = Stored::default();
     let queries = query::read(
         "SELECT id, description, questions, params, sql, reads, changed_at FROM nl2sql.verified_query
@@ -70,7 +72,7 @@ fn load_queries(datasource: &str, ids: Option<Vec<String>>) -> Result<Stored> {
 
 /// Loads those of the verified queries that exist for the current user.
 pub fn visible_queries(datasource: &str, ids: Vec<String>) -> Result<Stored> {
-    Ok(visible(identity::as_owner(|| load_queries(datasource, Some(ids)))?))
+    Ok(visible(identity::as_owner(|owner| load_queries(owner, datasource, Some(ids)))?))
 }
 
 impl Stored {
@@ -80,7 +82,7 @@ impl Stored {
         Ok(())
     }
 
-    fn load_others(&mut self, datasource: &str) -> Result<()> {
+    fn load_others(&mut self, _: &Owner, datasource: &str) -> Result<()> {
         let metrics = query::read(
             "SELECT name, description, expression, table_name, reads, changed_at FROM nl2sql.metric
              WHERE datasource = $1 ORDER BY name COLLATE \"C\"",
@@ -114,7 +116,7 @@ impl Stored {
 
 /// Loads the content that exists for the current user: items that read only what the user may SELECT.
 pub fn load_visible(datasource: &str) -> Result<Stored> {
-    Ok(visible(identity::as_owner(|| load(datasource))?))
+    Ok(visible(identity::as_owner(|owner| load(owner, datasource))?))
 }
 
 fn visible(mut stored: Stored) -> Stored {
@@ -161,9 +163,9 @@ pub fn present<'r>(reads: impl Iterator<Item = &'r Reads>) -> Result<BTreeMap<Ta
     Ok(tables.into_iter().collect())
 }
 
-/// Stores checked content; each item replaces the one of the same name. For the extension's owner, who
-/// holds the lease.
-pub fn save(datasource: &str, content: &Content, reads: &BTreeMap<Item, Reads>) -> Result<()> {
+/// Stores checked content; each item replaces the one of the same name.
+pub fn save(_: &Owner, lease: &Lease, content: &Content, reads: &BTreeMap<Item, Reads>) -> Result<()> {
+    let datasource = lease.datasource();
     let reads_of = |item: Item| -> Result<JsonB> {
         Ok(JsonB(serde_json::to_value(reads.get(&item).cloned().unwrap_or_default())?))
     };
@@ -228,8 +230,9 @@ pub fn save(datasource: &str, content: &Content, reads: &BTreeMap<Item, Reads>) 
     Ok(())
 }
 
-/// Removes an item. For the extension's owner, who holds the lease.
-pub fn remove(datasource: &str, item: &Item) -> Result<()> {
+/// Removes an item.
+pub fn remove(_: &Owner, lease: &Lease, item: &Item) -> Result<()> {
+    let datasource = lease.datasource();
     let (statement, name) = match item {
         Item::VerifiedQuery(id) => ("DELETE FROM nl2sql.verified_query WHERE datasource = $1 AND id = $2", id),
         Item::Metric(name) => ("DELETE FROM nl2sql.metric WHERE datasource = $1 AND name = $2", name),
@@ -238,8 +241,9 @@ pub fn remove(datasource: &str, item: &Item) -> Result<()> {
     query::execute(statement, &[datasource.into(), name.as_str().into()])
 }
 
-/// Updates the stored reads of items whose reads have changed since `before`: a star may expand to other columns. For the extension's owner, who holds the lease.
-pub fn note_reads(datasource: &str, before: &BTreeMap<Item, Reads>, now: &[(Item, Reads)]) -> Result<()> {
+/// Updates the stored reads of items whose reads have changed since `before`: a star may expand to other columns.
+pub fn note_reads(_: &Owner, lease: &Lease, before: &BTreeMap<Item, Reads>, now: &[(Item, Reads)]) -> Result<()> {
+    let datasource = lease.datasource();
     for (item, reads) in now.iter().filter(|(item, reads)| before.get(item) != Some(reads)) {
         let (statement, name) = match item {
             Item::VerifiedQuery(id) => {

@@ -2,10 +2,11 @@
 
 use crate::pg::datasource::lease;
 use crate::pg::server::error::Result;
+use crate::pg::server::identity::Owner;
 use crate::pg::server::query;
 
-/// Enables or disables the event triggers; returns false if nothing changed. For the extension's owner.
-pub fn watch(on: bool) -> Result<bool> {
+/// Enables or disables the event triggers; returns false if nothing changed.
+pub fn watch(_: &Owner, on: bool) -> Result<bool> {
     let state = if on { "ENABLE" } else { "DISABLE" };
     // Calls run one at a time. No datasource has the id 0.
     query::execute("SELECT pg_advisory_xact_lock($1, 0)", &[lease::CLASS.into()])?;
@@ -21,8 +22,8 @@ pub fn watch(on: bool) -> Result<bool> {
     Ok(true)
 }
 
-/// Deletes records of schemas that no longer belong to a datasource. For the extension's owner.
-pub fn forget_others() -> Result<()> {
+/// Deletes records of schemas that no longer belong to a datasource.
+pub fn forget_others(_: &Owner) -> Result<()> {
     query::execute(
         "DELETE FROM nl2sql.ddl
          WHERE ctid = ANY (ARRAY(
@@ -34,8 +35,8 @@ pub fn forget_others() -> Result<()> {
 }
 
 /// Deletes all but the last record of each schema. Does not wait: records that another build is deleting are left to
-/// it. For the extension's owner.
-pub fn forget(schemas: &[String]) -> Result<()> {
+/// it.
+pub fn forget(_: &Owner, schemas: &[String]) -> Result<()> {
     query::execute(
         "DELETE FROM nl2sql.ddl
          WHERE ctid = ANY (ARRAY(

@@ -1,12 +1,14 @@
 //! Descriptions that users set with `nl2sql_describe`. They take precedence over comments.
 
+use crate::pg::datasource::lease::Lease;
 use crate::pg::server::error::Result;
+use crate::pg::server::identity::Owner;
 use crate::pg::server::query;
 use nl2sql_core::catalog::identifier::TableName;
 use nl2sql_core::catalog::overrides::Override;
 
-/// Loads the descriptions of a datasource. For the extension's owner.
-pub fn load(datasource: &str) -> Result<Vec<Override>> {
+/// Loads the descriptions of a datasource.
+pub fn load(_: &Owner, datasource: &str) -> Result<Vec<Override>> {
     query::read(
         "SELECT table_schema, table_name, column_name, description, synonyms
          FROM nl2sql.description WHERE datasource = $1",
@@ -22,8 +24,9 @@ pub fn load(datasource: &str) -> Result<Vec<Override>> {
     )
 }
 
-/// Stores a description, or deletes it if it is empty. For the extension's owner, who holds the lease.
-pub fn save(datasource: &str, given: &Override) -> Result<()> {
+/// Stores a description, or deletes it if it is empty.
+pub fn save(_: &Owner, lease: &Lease, given: &Override) -> Result<()> {
+    let datasource = lease.datasource();
     let (schema, name) = (given.table.schema.as_str(), given.table.name.as_str());
     let column = given.column.as_deref().unwrap_or("");
     if given.description.is_none() && given.synonyms.is_empty() {

@@ -3,6 +3,7 @@
 use crate::pg::catalog;
 use crate::pg::datasource::{lease, relation};
 use crate::pg::server::error::{Error, Result};
+use crate::pg::server::identity::Owner;
 use crate::pg::server::{privilege, query};
 use nl2sql_core::catalog::identifier::shown;
 use nl2sql_core::catalog::options::Options;
@@ -31,8 +32,8 @@ pub struct RegistrationChange {
     pub options: Option<Value>,
 }
 
-/// Loads a registration. For the extension's owner.
-pub fn load(name: &str) -> Result<Option<Datasource>> {
+/// Loads a registration.
+pub fn load(_: &Owner, name: &str) -> Result<Option<Datasource>> {
     let row = query::read_one(
         "SELECT d.id, d.description, d.domains, d.sample_questions, s.schemas, s.options
          FROM nl2sql.datasource d
@@ -55,13 +56,13 @@ pub fn load(name: &str) -> Result<Option<Datasource>> {
 }
 
 /// Creates or changes a registration, and numbers the tables in its scope, so that users who may read one of them see
-/// the datasource before it is indexed. For the extension's owner; the schemas were checked as the caller.
-pub fn save(name: &str, change: RegistrationChange) -> Result<()> {
+/// the datasource before it is indexed. The schemas were checked as the caller.
+pub fn save(owner: &Owner, name: &str, change: RegistrationChange) -> Result<()> {
     if let Some(options) = &change.options {
         Options::parse(options)?;
     }
-    if let Some(stored) = load(name)? {
-        lease::take(name, stored.id)?;
+    if let Some(stored) = load(owner, name)? {
+        lease::take(owner, name, stored.id)?;
     }
     query::execute(
         "INSERT INTO nl2sql.datasource AS d (name, description, domains, sample_questions)
@@ -81,11 +82,12 @@ pub fn save(name: &str, change: RegistrationChange) -> Result<()> {
              options = coalesce($3, s.options)",
         &[name.into(), change.schemas.into(), change.options.map(JsonB).into()],
     )?;
-    if let Some(stored) = load(name)? {
+    if let Some(stored) = load(owner, name)? {
+        let lease = lease::take(owner, name, stored.id)?;
         let scope = Scope::new(&stored.options)?;
-        let tables = catalog::tables(&stored.schemas, &scope)?;
+        let tables = catalog::tables(owner, &stored.schemas, &scope)?;
         let tables: Vec<_> = tables.iter().map(|table| table.table_name()).collect();
-        relation::note(name, &tables)?;
+        relation::note(owner, &lease, &tables)?;
     }
     Ok(())
 }

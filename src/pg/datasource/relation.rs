@@ -1,13 +1,16 @@
 //! The numbers by which entries refer to their tables. Row security relies on them.
 
+use crate::pg::datasource::lease::Lease;
 use crate::pg::server::error::Result;
+use crate::pg::server::identity::Owner;
 use crate::pg::server::query;
 use nl2sql_core::catalog::identifier::TableName;
 use pgrx::datum::DatumWithOid;
 use std::collections::HashMap;
 
-/// Stores which tables a datasource has now, and returns their numbers. Writes only rows that change. For the extension's owner, who holds the lease.
-pub fn note(datasource: &str, tables: &[TableName]) -> Result<HashMap<TableName, i32>> {
+/// Stores which tables a datasource has now, and returns their numbers. Writes only rows that change.
+pub fn note(_: &Owner, lease: &Lease, tables: &[TableName]) -> Result<HashMap<TableName, i32>> {
+    let datasource = lease.datasource();
     let schemas: Vec<String> = tables.iter().map(|table| table.schema.clone()).collect();
     let names: Vec<String> = tables.iter().map(|table| table.name.clone()).collect();
     let args: [DatumWithOid; 3] = [datasource.into(), schemas.into(), names.into()];
@@ -37,8 +40,8 @@ pub fn note(datasource: &str, tables: &[TableName]) -> Result<HashMap<TableName,
     Ok(numbers.into_iter().collect())
 }
 
-/// The numbers of all tables that the datasource has or had. For the extension's owner.
-pub fn numbers(datasource: &str) -> Result<HashMap<TableName, i32>> {
+/// The numbers of all tables that the datasource has or had.
+pub fn numbers(_: &Owner, datasource: &str) -> Result<HashMap<TableName, i32>> {
     let numbers = query::read(
         "SELECT table_schema, table_name, id FROM nl2sql.relation WHERE datasource = $1",
         &[datasource.into()],
@@ -48,8 +51,8 @@ pub fn numbers(datasource: &str) -> Result<HashMap<TableName, i32>> {
 }
 
 /// Deletes the numbers of tables that the datasource, its entries and its kept snapshots no longer name.
-/// For the extension's owner.
-pub fn forget_unused(datasource: &str) -> Result<()> {
+pub fn forget_unused(_: &Owner, lease: &Lease) -> Result<()> {
+    let datasource = lease.datasource();
     query::execute(
         "WITH entries AS (
              SELECT e.relation, e.referred FROM nl2sql.build b

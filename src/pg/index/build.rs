@@ -1,6 +1,7 @@
 //! A build: read, cut, embed, write, go live. One transaction does it all, so that a build that fails or is killed
 //! leaves nothing behind.
 
+use crate::pg::datasource::lease::Lease;
 use crate::pg::datasource::{Datasource, relation};
 use crate::pg::index::compare;
 use crate::pg::index::cut::{Draft, cut};
@@ -10,6 +11,7 @@ use crate::pg::index::read::read;
 use crate::pg::index::target::{BuildTarget, Extent};
 use crate::pg::index::write::{counts, write};
 use crate::pg::server::error::Result;
+use crate::pg::server::identity::Owner;
 use crate::pg::server::settings;
 use crate::pg::snapshot;
 use crate::pg::snapshot::withdraw;
@@ -33,37 +35,37 @@ pub struct BuildOutcome {
     pub issues: Vec<Issue>,
 }
 
-/// Makes a new build live, unless the live build holds the same already. For the extension's owner, who holds the
-/// lease.
-pub fn build(datasource: &Datasource, extent: Extent) -> Result<BuildOutcome> {
-    let target = BuildTarget::of(datasource, extent)?;
-    let reading = read(datasource, &target)?;
-    let draft = cut(datasource, &target, &reading)?;
-    if let Some(live) = compare::live_build_with(&target, &draft)? {
+/// Makes a new build live, unless the live build holds the same already.
+pub fn build(owner: &Owner, lease: &Lease, datasource: &Datasource, extent: Extent) -> Result<BuildOutcome> {
+    let target = BuildTarget::of(owner, lease, datasource, extent)?;
+    let reading = read(owner, datasource, &target)?;
+    let draft = cut(owner, datasource, &target, &reading)?;
+    if let Some(live) = compare::live_build_with(owner, &target, &draft)? {
         if extent == Extent::Whole {
-            snapshot::retain(target.datasource, settings::max_versions())?;
+            snapshot::retain(owner, lease, settings::max_versions())?;
         }
-        return outcome(&target, draft, "unchanged", live, 0);
+        return outcome(owner, &target, draft, "unchanged", live, 0);
     }
-    let embedded = embed(&target, &draft)?;
-    let build = write(&target, &draft, &embedded, &reading.table_numbers)?;
-    go_live(&target, build, &draft)?;
+    let embedded = embed(owner, &target, &draft)?;
+    let build = write(owner, &target, &draft, &embedded, &reading.table_numbers)?;
+    go_live(owner, &target, build, &draft)?;
     if extent == Extent::Whole {
-        withdraw::withdraw(target.datasource, &draft.schema_version, &reading.schema, &reading.rows)?;
-        snapshot::retain(target.datasource, settings::max_versions())?;
-        relation::forget_unused(target.datasource)?;
+        withdraw::withdraw(owner, lease, &draft.schema_version, &reading.schema, &reading.rows)?;
+        snapshot::retain(owner, lease, settings::max_versions())?;
+        relation::forget_unused(owner, lease)?;
     }
-    outcome(&target, draft, "indexed", build, embedded.new_texts)
+    outcome(owner, &target, draft, "indexed", build, embedded.new_texts)
 }
 
 fn outcome(
+    owner: &Owner,
     target: &BuildTarget,
     draft: Draft,
     status: &'static str,
     build: i64,
     embedded: usize,
 ) -> Result<BuildOutcome> {
-    let counts = counts(&target.namespace, build)?;
+    let counts = counts(owner, &target.namespace, build)?;
     let entries: usize = counts.values().sum();
     Ok(BuildOutcome {
         status,

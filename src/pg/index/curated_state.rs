@@ -19,7 +19,7 @@ pub struct CuratedState {
 }
 
 pub fn curated_state(datasource: &str, namespace: &str) -> Result<CuratedState> {
-    let Some(live) = identity::as_owner(|| pointer::live_build(datasource, namespace))? else {
+    let Some(live) = identity::as_owner(|owner| pointer::live_build(owner, datasource, namespace))? else {
         return Ok(CuratedState::default());
     };
     let stored = store::load_visible(datasource)?;

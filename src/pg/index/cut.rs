@@ -5,6 +5,7 @@ use crate::pg::datasource::Datasource;
 use crate::pg::index::read::Reading;
 use crate::pg::index::target::{BuildTarget, Extent};
 use crate::pg::server::error::{Result, call};
+use crate::pg::server::identity::Owner;
 use crate::pg::server::query;
 use nl2sql_core::chunk::cutter;
 use nl2sql_core::chunk::cutter::{About, Chunk, Cutter};
@@ -29,17 +30,17 @@ pub struct Draft {
     pub issues: Vec<Issue>,
 }
 
-/// Cuts what was read. For the extension's owner, who holds the lease.
-pub fn cut(datasource: &Datasource, target: &BuildTarget, reading: &Reading) -> Result<Draft> {
+/// Cuts what was read.
+pub fn cut(owner: &Owner, datasource: &Datasource, target: &BuildTarget, reading: &Reading) -> Result<Draft> {
     let (name, schema_version) = (target.datasource, reading.schema_version.as_str());
     let mut chunks = match target.extent {
         Extent::Whole => cutter::chunks(&described(datasource)?, schema_version, &reading.schema),
         Extent::CuratedOnly => Vec::new(),
     };
-    let store::Stored { content, reads, .. } = store::load(name)?;
+    let store::Stored { content, reads, .. } = store::load(owner, name)?;
     let cutter = Cutter { datasource: name, schema_version, quote_values: datasource.options.sample_values };
     let cut = check::chunks(datasource, &cutter, &content, &reads, &reading.schema)?;
-    store::note_reads(name, &reads, &cut.reads)?;
+    store::note_reads(owner, target.lease, &reads, &cut.reads)?;
     chunks.extend(cut.chunks);
     let hashes = chunks.iter().map(|chunk| Sha256::digest(chunk.text.as_bytes()).into()).collect();
     Ok(Draft {

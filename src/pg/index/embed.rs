@@ -4,6 +4,7 @@ use crate::pg::index::cut::{Draft, TextHash};
 use crate::pg::index::target::BuildTarget;
 use crate::pg::index::{embedder, namespace};
 use crate::pg::server::error::Result;
+use crate::pg::server::identity::Owner;
 use crate::pg::server::{query, vector};
 use std::collections::{HashMap, HashSet};
 
@@ -14,10 +15,10 @@ pub struct Embedded {
     pub new_texts: usize,
 }
 
-/// Takes the vectors that the namespace has already, and embeds the other texts. For the extension's owner.
-pub fn embed(target: &BuildTarget, draft: &Draft) -> Result<Embedded> {
-    namespace::ensure(&target.namespace)?;
-    let mut vectors = known_vectors(&target.namespace, &draft.hashes)?;
+/// Takes the vectors that the namespace has already, and embeds the other texts.
+pub fn embed(owner: &Owner, target: &BuildTarget, draft: &Draft) -> Result<Embedded> {
+    namespace::ensure(owner, &target.namespace)?;
+    let mut vectors = known_vectors(owner, &target.namespace, &draft.hashes)?;
     let mut missing: Vec<(TextHash, &str)> = Vec::new();
     let mut seen = HashSet::new();
     for (chunk, hash) in draft.chunks.iter().zip(&draft.hashes) {
@@ -34,7 +35,7 @@ pub fn embed(target: &BuildTarget, draft: &Draft) -> Result<Embedded> {
     Ok(Embedded { vectors, new_texts: missing.len() })
 }
 
-fn known_vectors(namespace: &str, hashes: &[TextHash]) -> Result<HashMap<TextHash, Vec<f32>>> {
+fn known_vectors(_: &Owner, namespace: &str, hashes: &[TextHash]) -> Result<HashMap<TextHash, Vec<f32>>> {
     let distinct: Vec<Vec<u8>> = hashes.iter().collect::<HashSet<_>>().into_iter().map(|hash| hash.to_vec()).collect();
     let known = query::read(
         "SELECT DISTINCT ON (text_hash) text_hash, embedding FROM nl2sql.entry

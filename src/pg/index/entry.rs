@@ -3,6 +3,7 @@
 use crate::pg::index::cut::Draft;
 use crate::pg::index::embed::Embedded;
 use crate::pg::server::error::Result;
+use crate::pg::server::identity::Owner;
 use crate::pg::server::{interrupt, vector};
 use nl2sql_core::catalog::identifier::TableName;
 use nl2sql_core::chunk::cutter::Reads;
@@ -14,6 +15,7 @@ use serde_json::Value;
 use std::collections::HashMap;
 
 pub fn write(
+    _: &Owner,
     namespace: &str,
     build: i64,
     draft: &Draft,

@@ -1,6 +1,7 @@
 //! Namespaces: one per embedding model, each a partition of `nl2sql.entry`.
 
 use crate::pg::server::error::Result;
+use crate::pg::server::identity::Owner;
 use crate::pg::server::{query, settings};
 use pgrx::spi;
 
@@ -12,8 +13,8 @@ pub fn current() -> Result<String> {
     Ok(format!("nl2sql__{slug}__{dimension}"))
 }
 
-/// Creates the namespace's partition if it does not exist, as a member of the extension, so that a dump omits it. For the extension's owner.
-pub(super) fn ensure(namespace: &str) -> Result<()> {
+/// Creates the namespace's partition if it does not exist, as a member of the extension, so that a dump omits it.
+pub(super) fn ensure(_: &Owner, namespace: &str) -> Result<()> {
     if exists(namespace)? {
         return Ok(());
     }
@@ -39,8 +40,8 @@ fn exists(namespace: &str) -> Result<bool> {
     Ok(found == Some(true))
 }
 
-/// Drops the namespace with everything in it, and returns the number of its entries. For the extension's owner.
-pub fn drop(namespace: &str) -> Result<i64> {
+/// Drops the namespace with everything in it, and returns the number of its entries.
+pub fn drop(_: &Owner, namespace: &str) -> Result<i64> {
     let table = table(namespace);
     let entries = query::read_one(&format!("SELECT count(*) FROM {table}"), &[], |row| row.must::<i64>(1))?;
     query::execute("DELETE FROM nl2sql.pointer WHERE namespace = $1", &[namespace.into()])?;
@@ -51,8 +52,8 @@ pub fn drop(namespace: &str) -> Result<i64> {
     Ok(entries.unwrap_or(0))
 }
 
-/// All namespaces that have a partition, in order of name. For the extension's owner.
-pub fn all() -> Result<Vec<String>> {
+/// All namespaces that have a partition, in order of name.
+pub fn all(_: &Owner) -> Result<Vec<String>> {
     query::read(
         "SELECT c.relname::text FROM pg_catalog.pg_inherits i
          JOIN pg_catalog.pg_class c ON c.oid = i.inhrelid

@@ -1,7 +1,9 @@
 //! The pointer of a datasource, which names its live build, and the builds that are kept.
 
+use crate::pg::datasource::lease::Lease;
 use crate::pg::index::namespace;
 use crate::pg::server::error::{Error, Result};
+use crate::pg::server::identity::Owner;
 use crate::pg::server::query;
 use crate::pg::snapshot;
 use nl2sql_core::catalog::schema::Schema;
@@ -16,8 +18,8 @@ pub(super) struct LiveBuild {
     pub curated_hash: Option<String>,
 }
 
-/// The live build, if there is one. For the extension's owner.
-pub(super) fn live_build(name: &str, namespace: &str) -> Result<Option<LiveBuild>> {
+/// The live build, if there is one.
+pub(super) fn live_build(_: &Owner, name: &str, namespace: &str) -> Result<Option<LiveBuild>> {
     query::read_one(
         "SELECT build, schema_version, built_at, curated_hash FROM nl2sql.pointer WHERE datasource = $1 AND namespace = $2",
         &[name.into(), namespace.into()],
@@ -34,12 +36,14 @@ pub(super) fn live_build(name: &str, namespace: &str) -> Result<Option<LiveBuild
 
 /// Makes a build live.
 pub(super) fn switch(
-    name: &str,
+    _: &Owner,
+    lease: &Lease,
     namespace: &str,
     build: i64,
     schema_version: &str,
     curated_hash: Option<&str>,
 ) -> Result<()> {
+    let name = lease.datasource();
     query::execute(
         "INSERT INTO nl2sql.pointer AS p (datasource, namespace, build, schema_version, built_at, curated_hash)
          SELECT $1, $2, b.id, $4, b.built_at, $5 FROM nl2sql.build b WHERE b.id = $3
@@ -53,7 +57,8 @@ pub(super) fn switch(
 }
 
 /// Deletes all builds but the live one and the one just replaced, which clients that pinned it still read.
-pub(super) fn retain_builds(name: &str, namespace: &str, live: i64, replaced: Option<i64>) -> Result<()> {
+pub(super) fn retain_builds(_: &Owner, lease: &Lease, namespace: &str, live: i64, replaced: Option<i64>) -> Result<()> {
+    let name = lease.datasource();
     let args: [DatumWithOid; 3] = [name.into(), namespace.into(), vec![Some(live), replaced].into()];
     query::execute(
         "DELETE FROM nl2sql.entry e USING nl2sql.build b

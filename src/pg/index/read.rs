@@ -1,9 +1,11 @@
 //! The first step of a build: the schema, read from the catalogs or, for a build of curated content alone, from the live
 //! snapshot.
 
+use crate::pg::datasource::lease::Lease;
 use crate::pg::datasource::{Datasource, ddl_watch, overrides, relation};
 use crate::pg::index::target::{BuildTarget, Extent};
 use crate::pg::server::error::{Error, Result, call, register_options, register_schemas};
+use crate::pg::server::identity::Owner;
 use crate::pg::server::{privilege, query};
 use crate::pg::{catalog, profile, snapshot};
 use nl2sql_core::catalog::assemble::TableRow;
@@ -28,47 +30,46 @@ pub struct Reading {
     pub issues: Vec<Issue>,
 }
 
-/// For the extension's owner, who holds the lease.
-pub fn read(datasource: &Datasource, target: &BuildTarget) -> Result<Reading> {
+pub fn read(owner: &Owner, datasource: &Datasource, target: &BuildTarget) -> Result<Reading> {
     match target.extent {
-        Extent::Whole => read_catalog(datasource),
-        Extent::CuratedOnly => read_live_snapshot(target),
+        Extent::Whole => read_catalog(owner, datasource, target.lease),
+        Extent::CuratedOnly => read_live_snapshot(owner, target),
     }
 }
 
 /// Reads the schema with its statistics, and stores it as a snapshot.
-fn read_catalog(datasource: &Datasource) -> Result<Reading> {
+fn read_catalog(owner: &Owner, datasource: &Datasource, lease: &Lease) -> Result<Reading> {
     let name = datasource.about.name.as_str();
     tracing::debug!(datasource = name, "reading the schema");
-    let (mut schema, rows) = catalog::read(&datasource.schemas, &Scope::new(&datasource.options)?)?;
+    let (mut schema, rows) = catalog::read(owner, &datasource.schemas, &Scope::new(&datasource.options)?)?;
     if schema.tables.is_empty() {
         return Err(no_tables(datasource));
     }
     tracing::debug!(datasource = name, tables = schema.tables.len(), "reading statistics");
     let issues = profile::profile(&mut schema, &rows, &datasource.options)?;
-    describe(&mut schema, overrides::load(name)?);
-    ddl_watch::forget(&datasource.schemas)?;
+    describe(&mut schema, overrides::load(owner, name)?);
+    ddl_watch::forget(owner, &datasource.schemas)?;
     tracing::debug!(datasource = name, tables = schema.tables.len(), "storing the snapshot");
     let tables: Vec<TableName> = schema.tables.iter().map(|table| table.name.clone()).collect();
-    let table_numbers = relation::note(name, &tables)?;
-    let schema_version = snapshot::store(name, &schema)?;
+    let table_numbers = relation::note(owner, lease, &tables)?;
+    let schema_version = snapshot::store(owner, lease, &schema)?;
     Ok(Reading { schema, schema_version, rows, table_numbers, issues })
 }
 
-fn read_live_snapshot(target: &BuildTarget) -> Result<Reading> {
+fn read_live_snapshot(owner: &Owner, target: &BuildTarget) -> Result<Reading> {
     let name = target.datasource;
     let Some(live) = &target.live else { return Err(Error::not_indexed(name, &target.namespace)) };
     Ok(Reading {
-        schema: snapshot::load(name, &live.schema_version)?,
+        schema: snapshot::load(owner, name, &live.schema_version)?,
         schema_version: live.schema_version.clone(),
         rows: Vec::new(),
-        table_numbers: relation::numbers(name)?,
-        issues: schema_issues(live.build)?,
+        table_numbers: relation::numbers(owner, name)?,
+        issues: schema_issues(owner, live.build)?,
     })
 }
 
 /// What a build could not read of the schema.
-fn schema_issues(build: i64) -> Result<Vec<Issue>> {
+fn schema_issues(_: &Owner, build: i64) -> Result<Vec<Issue>> {
     let issues =
         query::read_one("SELECT issues FROM nl2sql.build WHERE id = $1", &[build.into()], |row| row.must::<JsonB>(1))?;
     let issues: Vec<Issue> = serde_json::from_value(issues.map(|issues| issues.0).unwrap_or_default())?;

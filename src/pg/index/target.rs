@@ -1,9 +1,11 @@
 //! What a build is made for: a datasource in the current namespace, and the build that it replaces.
 
 use crate::pg::datasource::Datasource;
+use crate::pg::datasource::lease::Lease;
 use crate::pg::index::namespace;
 use crate::pg::index::pointer::{LiveBuild, live_build};
 use crate::pg::server::error::Result;
+use crate::pg::server::identity::Owner;
 
 /// How much of the datasource a build reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,6 +17,7 @@ pub enum Extent {
 }
 
 pub(super) struct BuildTarget<'a> {
+    pub lease: &'a Lease,
     pub datasource: &'a str,
     pub namespace: String,
     pub extent: Extent,
@@ -23,11 +26,10 @@ pub(super) struct BuildTarget<'a> {
 }
 
 impl<'a> BuildTarget<'a> {
-    /// For the extension's owner.
-    pub fn of(datasource: &'a Datasource, extent: Extent) -> Result<Self> {
+    pub fn of(owner: &Owner, lease: &'a Lease, datasource: &'a Datasource, extent: Extent) -> Result<Self> {
         let datasource = datasource.about.name.as_str();
         let namespace = namespace::current()?;
-        let live = live_build(datasource, &namespace)?;
-        Ok(Self { datasource, namespace, extent, live })
+        let live = live_build(owner, datasource, &namespace)?;
+        Ok(Self { lease, datasource, namespace, extent, live })
     }
 }

@@ -2,15 +2,16 @@
 
 use crate::pg::datasource::{ddl_watch, lease};
 use crate::pg::server::error::Result;
+use crate::pg::server::identity::Owner;
 use crate::pg::server::query;
 use crate::pg::snapshot;
 
-/// Removes everything of a datasource; false where there is none. For the extension's owner.
-pub fn unregister(name: &str) -> Result<bool> {
+/// Removes everything of a datasource; false where there is none.
+pub fn unregister(owner: &Owner, name: &str) -> Result<bool> {
     let id =
         query::read_one("SELECT id FROM nl2sql.datasource WHERE name = $1", &[name.into()], |row| row.must::<i32>(1))?;
     let Some(id) = id else { return Ok(false) };
-    lease::take(name, id)?;
+    lease::take(owner, name, id)?;
     snapshot::removing(|| {
         for statement in [
             "DELETE FROM nl2sql.entry e USING nl2sql.build b
@@ -24,6 +25,6 @@ pub fn unregister(name: &str) -> Result<bool> {
         }
         Ok(())
     })?;
-    ddl_watch::forget_others()?;
+    ddl_watch::forget_others(owner)?;
     Ok(true)
 }

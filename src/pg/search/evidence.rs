@@ -66,10 +66,10 @@ pub fn read(builds: &Builds, question_vector: &[f32], terms: &QueryTerms) -> Res
     Ok(found)
 }
 
-/// Adds the words of what was found. They are read with the rights of the extension's owner, since row security would
+/// Adds the words of what was found. They are read as the extension's owner, since row security would
 /// prevent the use of the index on words; words of documents that the current user did not find are dropped.
 fn add_words(builds: &Builds, terms: &QueryTerms, tables: &mut BTreeMap<i32, TableEvidence>) -> Result<()> {
-    let words = identity::as_owner(|| {
+    let words = identity::as_owner(|_| {
         query::read(WORDS, &[builds.ids().into(), terms.any().into()], |row| {
             Ok((row.must::<i32>(1)?, row.must::<i16>(2)?, row.must::<String>(3)?))
         })

@@ -23,7 +23,7 @@ pub fn retrieve(request: &RetrievalRequest) -> Result<Retrieval> {
     datasource::check_known(name)?;
     let builds = Builds::live(Some(&[name.to_owned()]))?;
     let version = version(request, &builds)?;
-    let Some(stored) = identity::as_owner(|| datasource::load(name))? else {
+    let Some(stored) = identity::as_owner(|owner| datasource::load(owner, name))? else {
         return Err(datasource::unknown(name, &[]));
     };
     if is_small(name)? {
@@ -71,7 +71,7 @@ fn rank_live_tables(request: &RetrievalRequest, builds: &Builds, version: &str) 
     let mut ranking = rank(builds, &request.text, request.strategy, request.table_k)?;
     if request.schema_version.is_some() {
         let held: HashSet<TableName> =
-            identity::as_owner(|| snapshot::tables(request.datasource, version))?.into_iter().collect();
+            identity::as_owner(|owner| snapshot::tables(owner, request.datasource, version))?.into_iter().collect();
         ranking.order.retain(|place| held.contains(&ranking.tables[*place].name));
     }
     Ok(ranking)
@@ -85,6 +85,6 @@ fn load_definitions(
     places: &[usize],
 ) -> Result<HashMap<TableName, Table>> {
     let names: Vec<TableName> = places.iter().map(|place| ranking.tables[*place].name.clone()).collect();
-    let schema = snapshot::visible(identity::as_owner(|| snapshot::load_tables(name, version, &names))?);
+    let schema = snapshot::visible(identity::as_owner(|owner| snapshot::load_tables(owner, name, version, &names))?);
     Ok(schema.tables.into_iter().map(|table| (table.name.clone(), table)).collect())
 }

@@ -1,9 +1,14 @@
-//! Acting as the extension's owner: what a granted caller writes, and stored rows that are shown
-//! only after they were cut down to the caller's rights.
+//! Acting as the extension's owner, to write for a granted caller, and to read stored rows that are
+//! then cut down to what the caller may read.
 
 use crate::pg::server::error::Result;
 use crate::pg::server::query;
 use pgrx::pg_sys;
+use std::marker::PhantomData;
+
+/// Proof that the current user is the extension's owner. Only [`as_owner`] makes one, and lends it for as long as the
+/// switch lasts: nothing can keep the reference, or send it to another thread.
+pub struct Owner(PhantomData<*const ()>);
 
 /// Puts the user back also when an error unwinds.
 struct Restore {
@@ -18,8 +23,8 @@ impl Drop for Restore {
     }
 }
 
-/// Runs `work` with the rights of the extension's owner. SET ROLE is refused meanwhile.
-pub fn as_owner<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+/// Runs `work` with the rights of the extension's owner. The server rejects SET ROLE meanwhile.
+pub fn as_owner<T>(work: impl FnOnce(&Owner) -> Result<T>) -> Result<T> {
     let owner = query::read_one("SELECT extowner FROM pg_catalog.pg_extension WHERE extname = 'nl2sql'", &[], |row| {
         row.must::<pg_sys::Oid>(1)
     })?;
@@ -37,7 +42,7 @@ pub fn as_owner<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
         pg_sys::GetUserIdAndSecContext(&mut restore.user, &mut restore.context);
         pg_sys::SetUserIdAndSecContext(owner, restore.context | pg_sys::SECURITY_LOCAL_USERID_CHANGE as i32);
     }
-    let result = work();
+    let result = work(&Owner(PhantomData));
     drop(restore);
     result
 }

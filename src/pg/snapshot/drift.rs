@@ -1,7 +1,9 @@
 //! Drift: how the structure of a datasource differs now from a snapshot, and how versions differ from each other.
 
 use crate::pg::datasource::Datasource;
+use crate::pg::datasource::lease::Lease;
 use crate::pg::server::error::Result;
+use crate::pg::server::identity::Owner;
 use crate::pg::server::{identity, privilege, query};
 use crate::pg::{catalog, snapshot};
 use nl2sql_core::catalog::identifier::TableName;
@@ -21,10 +23,10 @@ pub struct CurrentSchema {
     pub unmatched: Vec<(Unmatched, Vec<String>)>,
 }
 
-/// Reads the catalogs with the rights of the extension's owner.
+/// Reads the catalogs as the extension's owner.
 pub fn current(stored: &Datasource) -> Result<CurrentSchema> {
     let scope = Scope::new(&stored.options)?;
-    let mut catalogue = identity::as_owner(|| catalog::structure(&stored.schemas))?;
+    let mut catalogue = identity::as_owner(|owner| catalog::structure(owner, &stored.schemas))?;
     let all: Vec<TableName> = catalogue.tables.iter().map(|table| table.table_name()).collect();
     catalogue.tables.retain(|table| scope.takes_in(&table.table_name()));
     let names: HashMap<u32, TableName> = catalogue.tables.iter().map(|table| (table.oid, table.table_name())).collect();
@@ -63,7 +65,7 @@ fn with_near_names<'a>(
 /// fingerprints are skipped.
 pub fn drifted(name: &str, now: &Schema, version: &str) -> Result<bool> {
     let mut stored: HashMap<TableName, String> =
-        identity::as_owner(|| snapshot::table_fingerprints(name, version))?.into_iter().collect();
+        identity::as_owner(|owner| snapshot::table_fingerprints(owner, name, version))?.into_iter().collect();
     let mut differing = Vec::new();
     let mut changed = Schema::default();
     for table in &now.tables {
@@ -77,7 +79,7 @@ pub fn drifted(name: &str, now: &Schema, version: &str) -> Result<bool> {
     if differing.is_empty() {
         return Ok(false);
     }
-    let before = identity::as_owner(|| snapshot::load_tables(name, version, &differing))?;
+    let before = identity::as_owner(|owner| snapshot::load_tables(owner, name, version, &differing))?;
     Ok(!diff(&snapshot::visible(before), &snapshot::visible(changed)).is_empty())
 }
 
@@ -99,7 +101,7 @@ pub fn between(name: &str, from: &str, to: &str) -> Result<Diff> {
 
 /// The diff stored with a version, as the current user may see it, and the version that it starts from.
 fn stored(name: &str, version: &str) -> Result<Option<(String, Diff)>> {
-    let stored: Option<(String, Diff)> = identity::as_owner(|| {
+    let stored: Option<(String, Diff)> = identity::as_owner(|_| {
         query::read_one(
             "SELECT from_version, diff FROM nl2sql.diff WHERE datasource = $1 AND schema_version = $2",
             &[name.into(), version.into()],
@@ -118,12 +120,13 @@ pub fn has_diff(name: &str, version: &str) -> Result<bool> {
 }
 
 /// Stores how the version that goes live differs from the one that it replaces, and returns the diff unless it is
-/// empty. For the extension's owner, who holds the lease.
-pub fn store(name: &str, from: &str, to: &str) -> Result<Option<Diff>> {
+/// empty.
+pub fn store(owner: &Owner, lease: &Lease, from: &str, to: &str) -> Result<Option<Diff>> {
+    let name = lease.datasource();
     if from == to {
         return Ok(None);
     }
-    let found = diff(&snapshot::load(name, from)?, &snapshot::load(name, to)?);
+    let found = diff(&snapshot::load(owner, name, from)?, &snapshot::load(owner, name, to)?);
     if found.is_empty() {
         // An older diff may be stored, from the last time that this version went live.
         query::execute(

@@ -1,6 +1,8 @@
 //! Removes snapshots, which nothing else may change or delete.
 
+use crate::pg::datasource::lease::Lease;
 use crate::pg::server::error::Result;
+use crate::pg::server::identity::Owner;
 use crate::pg::server::query;
 use pgrx::datum::DatumWithOid;
 use std::cell::Cell;
@@ -28,8 +30,9 @@ pub fn is_removing() -> bool {
 }
 
 /// Removes versions, except the newest `keep` and those that a pointer or a kept build names. The build that was just
-/// replaced is kept. For the extension's owner.
-pub fn retain(datasource: &str, keep: i64) -> Result<()> {
+/// replaced is kept.
+pub fn retain(_: &Owner, lease: &Lease, keep: i64) -> Result<()> {
+    let datasource = lease.datasource();
     let args: [DatumWithOid; 2] = [datasource.into(), keep.into()];
     removing(|| {
         query::execute(

@@ -1,6 +1,8 @@
 //! Snapshots as stored: one row for each table, immutable.
 
+use crate::pg::datasource::lease::Lease;
 use crate::pg::server::error::Result;
+use crate::pg::server::identity::Owner;
 use crate::pg::server::query;
 use nl2sql_core::catalog::identifier::TableName;
 use nl2sql_core::catalog::schema::{ENGINE_TYPE, Schema, Table};
@@ -8,9 +10,9 @@ use nl2sql_core::snapshot::fingerprint;
 use pgrx::JsonB;
 use pgrx::datum::DatumWithOid;
 
-/// Stores the schema, unless an equal snapshot is kept, and returns its version. For the extension's owner, who holds
-/// the lease.
-pub fn store(datasource: &str, schema: &Schema) -> Result<String> {
+/// Stores the schema, unless an equal snapshot is kept, and returns its version.
+pub fn store(_: &Owner, lease: &Lease, schema: &Schema) -> Result<String> {
+    let datasource = lease.datasource();
     let content_hash = fingerprint::content_hash(datasource, schema);
     let known = query::read_one(
         "SELECT schema_version FROM nl2sql.snapshot WHERE datasource = $1 AND content_hash = $2",
@@ -67,8 +69,8 @@ pub fn store(datasource: &str, schema: &Schema) -> Result<String> {
     Ok(version)
 }
 
-/// Loads a snapshot. For the extension's owner.
-pub fn load(datasource: &str, version: &str) -> Result<Schema> {
+/// Loads a snapshot.
+pub fn load(_: &Owner, datasource: &str, version: &str) -> Result<Schema> {
     read(
         "SELECT table_schema, table_name, contract, metadata FROM nl2sql.snapshot_table
          WHERE datasource = $1 AND schema_version = $2
@@ -77,8 +79,8 @@ pub fn load(datasource: &str, version: &str) -> Result<Schema> {
     )
 }
 
-/// Loads some of the tables of a snapshot. For the extension's owner.
-pub fn load_tables(datasource: &str, version: &str, tables: &[TableName]) -> Result<Schema> {
+/// Loads some of the tables of a snapshot.
+pub fn load_tables(_: &Owner, datasource: &str, version: &str, tables: &[TableName]) -> Result<Schema> {
     let (schemas, names): (Vec<String>, Vec<String>) =
         tables.iter().map(|table| (table.schema.clone(), table.name.clone())).unzip();
     read(
@@ -102,13 +104,13 @@ fn read(sql: &str, args: &[DatumWithOid]) -> Result<Schema> {
     Ok(Schema { tables })
 }
 
-/// Names of the tables of a snapshot. For the extension's owner.
-pub fn tables(datasource: &str, version: &str) -> Result<Vec<TableName>> {
-    Ok(table_fingerprints(datasource, version)?.into_iter().map(|(table, _)| table).collect())
+/// Names of the tables of a snapshot.
+pub fn tables(owner: &Owner, datasource: &str, version: &str) -> Result<Vec<TableName>> {
+    Ok(table_fingerprints(owner, datasource, version)?.into_iter().map(|(table, _)| table).collect())
 }
 
-/// Names and fingerprints of the tables of a snapshot. For the extension's owner.
-pub fn table_fingerprints(datasource: &str, version: &str) -> Result<Vec<(TableName, String)>> {
+/// Names and fingerprints of the tables of a snapshot.
+pub fn table_fingerprints(_: &Owner, datasource: &str, version: &str) -> Result<Vec<(TableName, String)>> {
     query::read(
         "SELECT table_schema, table_name, fingerprint FROM nl2sql.snapshot_table
          WHERE datasource = $1 AND schema_version = $2",

@@ -11,7 +11,7 @@ use nl2sql_core::snapshot::fingerprint;
 
 /// The part of a snapshot that exists for the current user.
 pub fn load_visible(datasource: &str, version: &str) -> Result<Schema> {
-    Ok(visible(identity::as_owner(|| load(datasource, version))?))
+    Ok(visible(identity::as_owner(|owner| load(owner, datasource, version))?))
 }
 
 /// The fingerprint of the part of a snapshot that exists for the current user. That of the whole would reveal changes in
@@ -20,7 +20,7 @@ pub fn visible_fingerprint(datasource: &str, version: &str) -> Result<String> {
     if !privilege::bypasses_row_security() {
         return Ok(fingerprint::fingerprint(datasource, &load_visible(datasource, version)?));
     }
-    let stored = identity::as_owner(|| {
+    let stored = identity::as_owner(|_| {
         query::read_one(
             "SELECT fingerprint FROM nl2sql.snapshot WHERE datasource = $1 AND schema_version = $2",
             &[datasource.into(), version.into()],

@@ -1,6 +1,8 @@
 //! Withdraws versions that hold values which may no longer be kept.
 
+use crate::pg::datasource::lease::Lease;
 use crate::pg::server::error::Result;
+use crate::pg::server::identity::Owner;
 use crate::pg::server::query;
 use crate::pg::snapshot;
 use nl2sql_core::catalog::assemble::TableRow;
@@ -10,9 +12,9 @@ use std::collections::HashSet;
 const WITHDRAWN: &str = include_str!("../../../sql/snapshot/withdrawn.sql");
 
 /// Removes every version but `live`, with its builds, that holds values of a column whose values may not be kept now:
-/// an option has since declared it personal, or statistics of its table are no longer kept. For the extension's owner,
-/// who holds the lease.
-pub fn withdraw(datasource: &str, live: &str, schema: &Schema, rows: &[TableRow]) -> Result<()> {
+/// an option has since declared it personal, or statistics of its table are no longer kept.
+pub fn withdraw(_: &Owner, lease: &Lease, live: &str, schema: &Schema, rows: &[TableRow]) -> Result<()> {
+    let datasource = lease.datasource();
     let guarded: HashSet<_> = rows.iter().filter(|row| row.guarded.is_some()).map(TableRow::table_name).collect();
     let (mut schemas, mut tables, mut columns, mut personal) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for table in &schema.tables {
