@@ -38,34 +38,33 @@ pub struct BuildOutcome {
 /// Makes a new build live, unless the live build holds the same already.
 pub fn build(owner: &Owner, lease: &Lease, datasource: &Datasource, extent: Extent) -> Result<BuildOutcome> {
     let target = BuildTarget::of(owner, lease, datasource, extent)?;
-    let reading = read(owner, datasource, &target)?;
-    let draft = cut(owner, datasource, &target, &reading)?;
-    if let Some(live) = compare::live_build_with(owner, &target, &draft)? {
+    let reading = read(&target)?;
+    let draft = cut(&target, &reading)?;
+    if let Some(live) = compare::live_build_with(&target, &draft)? {
         if extent == Extent::Whole {
             snapshot::retain(owner, lease, settings::max_versions())?;
         }
-        return outcome(owner, &target, draft, "unchanged", live, 0);
+        return outcome(&target, draft, "unchanged", live, 0);
     }
-    let embedded = embed(owner, &target, &draft)?;
-    let build = write(owner, &target, &draft, &embedded, &reading.table_numbers)?;
-    go_live(owner, &target, build, &draft)?;
+    let embedded = embed(&target, &draft)?;
+    let build = write(&target, &draft, &embedded, &reading.table_numbers)?;
+    go_live(&target, build, &draft)?;
     if extent == Extent::Whole {
         withdraw::withdraw(owner, lease, &draft.schema_version, &reading.schema, &reading.rows)?;
         snapshot::retain(owner, lease, settings::max_versions())?;
         relation::forget_unused(owner, lease)?;
     }
-    outcome(owner, &target, draft, "indexed", build, embedded.new_texts)
+    outcome(&target, draft, "indexed", build, embedded.new_texts)
 }
 
 fn outcome(
-    owner: &Owner,
     target: &BuildTarget,
     draft: Draft,
     status: &'static str,
     build: i64,
     embedded: usize,
 ) -> Result<BuildOutcome> {
-    let counts = counts(owner, &target.namespace, build)?;
+    let counts = counts(target.owner, &target.namespace, build)?;
     let entries: usize = counts.values().sum();
     Ok(BuildOutcome {
         status,

@@ -3,22 +3,21 @@
 use crate::pg::index::cut::{Draft, TextHash};
 use crate::pg::index::target::{BuildTarget, Extent};
 use crate::pg::server::error::Result;
-use crate::pg::server::identity::Owner;
 use crate::pg::server::query;
 use nl2sql_core::chunk::cutter::{Chunk, ChunkType};
 use std::collections::HashMap;
 
 /// The live build, if it holds exactly what the draft does.
-pub fn live_build_with(owner: &Owner, target: &BuildTarget, draft: &Draft) -> Result<Option<i64>> {
+pub fn live_build_with(target: &BuildTarget, draft: &Draft) -> Result<Option<i64>> {
     let Some(live) = &target.live else { return Ok(None) };
     let same = live.schema_version == draft.schema_version
         && live.curated_hash == draft.curated_hash
-        && holds(owner, target, live.build, draft)?;
+        && holds(target, live.build, draft)?;
     Ok(same.then_some(live.build))
 }
 
 /// Whether a build holds exactly the draft's chunks, judged by the entries themselves.
-fn holds(_: &Owner, target: &BuildTarget, build: i64, draft: &Draft) -> Result<bool> {
+fn holds(target: &BuildTarget, build: i64, draft: &Draft) -> Result<bool> {
     let types = match target.extent {
         Extent::Whole => None,
         Extent::CuratedOnly => Some(ChunkType::CURATED.map(|known| known.name().to_owned()).to_vec()),

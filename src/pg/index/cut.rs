@@ -5,7 +5,6 @@ use crate::pg::datasource::Datasource;
 use crate::pg::index::read::Reading;
 use crate::pg::index::target::{BuildTarget, Extent};
 use crate::pg::server::error::{Result, call};
-use crate::pg::server::identity::Owner;
 use crate::pg::server::query;
 use nl2sql_core::chunk::cutter;
 use nl2sql_core::chunk::cutter::{About, Chunk, Cutter};
@@ -31,8 +30,9 @@ pub struct Draft {
 }
 
 /// Cuts what was read.
-pub fn cut(owner: &Owner, datasource: &Datasource, target: &BuildTarget, reading: &Reading) -> Result<Draft> {
-    let (name, schema_version) = (target.datasource, reading.schema_version.as_str());
+pub fn cut(target: &BuildTarget, reading: &Reading) -> Result<Draft> {
+    let BuildTarget { owner, lease, datasource, .. } = target;
+    let (name, schema_version) = (target.name(), reading.schema_version.as_str());
     let mut chunks = match target.extent {
         Extent::Whole => cutter::chunks(&described(datasource)?, schema_version, &reading.schema),
         Extent::CuratedOnly => Vec::new(),
@@ -40,7 +40,7 @@ pub fn cut(owner: &Owner, datasource: &Datasource, target: &BuildTarget, reading
     let store::Stored { content, reads, .. } = store::load(owner, name)?;
     let cutter = Cutter { datasource: name, schema_version, quote_values: datasource.options.sample_values };
     let cut = check::chunks(datasource, &cutter, &content, &reads, &reading.schema)?;
-    store::note_reads(owner, target.lease, &reads, &cut.reads)?;
+    store::note_reads(owner, lease, &reads, &cut.reads)?;
     chunks.extend(cut.chunks);
     let hashes = chunks.iter().map(|chunk| Sha256::digest(chunk.text.as_bytes()).into()).collect();
     Ok(Draft {

@@ -16,9 +16,9 @@ pub struct Embedded {
 }
 
 /// Takes the vectors that the namespace has already, and embeds the other texts.
-pub fn embed(owner: &Owner, target: &BuildTarget, draft: &Draft) -> Result<Embedded> {
-    namespace::ensure(owner, &target.namespace)?;
-    let mut vectors = known_vectors(owner, &target.namespace, &draft.hashes)?;
+pub fn embed(target: &BuildTarget, draft: &Draft) -> Result<Embedded> {
+    namespace::ensure(target.owner, &target.namespace)?;
+    let mut vectors = known_vectors(target.owner, &target.namespace, &draft.hashes)?;
     let mut missing: Vec<(TextHash, &str)> = Vec::new();
     let mut seen = HashSet::new();
     for (chunk, hash) in draft.chunks.iter().zip(&draft.hashes) {

@@ -1,7 +1,6 @@
 //! The first step of a build: the schema, read from the catalogs or, for a build of curated content alone, from the live
 //! snapshot.
 
-use crate::pg::datasource::lease::Lease;
 use crate::pg::datasource::{Datasource, ddl_watch, overrides, relation};
 use crate::pg::index::target::{BuildTarget, Extent};
 use crate::pg::server::error::{Error, Result, call, register_options, register_schemas};
@@ -30,16 +29,17 @@ pub struct Reading {
     pub issues: Vec<Issue>,
 }
 
-pub fn read(owner: &Owner, datasource: &Datasource, target: &BuildTarget) -> Result<Reading> {
+pub fn read(target: &BuildTarget) -> Result<Reading> {
     match target.extent {
-        Extent::Whole => read_catalog(owner, datasource, target.lease),
-        Extent::CuratedOnly => read_live_snapshot(owner, target),
+        Extent::Whole => read_catalog(target),
+        Extent::CuratedOnly => read_live_snapshot(target),
     }
 }
 
 /// Reads the schema with its statistics, and stores it as a snapshot.
-fn read_catalog(owner: &Owner, datasource: &Datasource, lease: &Lease) -> Result<Reading> {
-    let name = datasource.about.name.as_str();
+fn read_catalog(target: &BuildTarget) -> Result<Reading> {
+    let BuildTarget { owner, lease, datasource, .. } = target;
+    let name = target.name();
     tracing::debug!(datasource = name, "reading the schema");
     let (mut schema, rows) = catalog::read(owner, &datasource.schemas, &Scope::new(&datasource.options)?)?;
     if schema.tables.is_empty() {
@@ -56,8 +56,8 @@ fn read_catalog(owner: &Owner, datasource: &Datasource, lease: &Lease) -> Result
     Ok(Reading { schema, schema_version, rows, table_numbers, issues })
 }
 
-fn read_live_snapshot(owner: &Owner, target: &BuildTarget) -> Result<Reading> {
-    let name = target.datasource;
+fn read_live_snapshot(target: &BuildTarget) -> Result<Reading> {
+    let (owner, name) = (target.owner, target.name());
     let Some(live) = &target.live else { return Err(Error::not_indexed(name, &target.namespace)) };
     Ok(Reading {
         schema: snapshot::load(owner, name, &live.schema_version)?,

@@ -17,8 +17,9 @@ pub enum Extent {
 }
 
 pub(super) struct BuildTarget<'a> {
+    pub owner: &'a Owner,
     pub lease: &'a Lease,
-    pub datasource: &'a str,
+    pub datasource: &'a Datasource,
     pub namespace: String,
     pub extent: Extent,
     /// The build that is live now.
@@ -26,10 +27,14 @@ pub(super) struct BuildTarget<'a> {
 }
 
 impl<'a> BuildTarget<'a> {
-    pub fn of(owner: &Owner, lease: &'a Lease, datasource: &'a Datasource, extent: Extent) -> Result<Self> {
-        let datasource = datasource.about.name.as_str();
+    pub fn of(owner: &'a Owner, lease: &'a Lease, datasource: &'a Datasource, extent: Extent) -> Result<Self> {
         let namespace = namespace::current()?;
-        let live = live_build(owner, datasource, &namespace)?;
-        Ok(Self { lease, datasource, namespace, extent, live })
+        let live = live_build(owner, lease.datasource(), &namespace)?;
+        Ok(Self { owner, lease, datasource, namespace, extent, live })
+    }
+
+    /// The name of the datasource.
+    pub fn name(&self) -> &'a str {
+        self.lease.datasource()
     }
 }

@@ -18,13 +18,12 @@ const COPY_DOCUMENTS: &str = include_str!("../../../sql/index/copy_documents.sql
 
 /// Writes a new build, which is not live yet, and returns its build_id.
 pub fn write(
-    owner: &Owner,
     target: &BuildTarget,
     draft: &Draft,
     embedded: &Embedded,
     table_numbers: &HashMap<TableName, i32>,
 ) -> Result<i64> {
-    let (name, namespace) = (target.datasource, target.namespace.as_str());
+    let (owner, name, namespace) = (target.owner, target.name(), target.namespace.as_str());
     let build = begin(owner, namespace, name, &draft.schema_version, &draft.issues)?;
     if let (Extent::CuratedOnly, Some(live)) = (target.extent, &target.live) {
         copy_schema_entries(owner, namespace, live.build, build)?;
