@@ -1,5 +1,9 @@
 \echo Use "CREATE EXTENSION nl2sql" to load this file. \quit
 
+-- CREATE EXTENSION puts its target schema first in search_path, and others may be allowed to create in it. From here on
+-- an unqualified name is one of pg_catalog; what this script creates, and what it uses of pgvector, is qualified.
+SET LOCAL search_path = pg_catalog, pg_temp;
+
 DO $$
 BEGIN
     IF pg_catalog.getdatabaseencoding() <> 'UTF8' THEN

@@ -52,11 +52,8 @@ CREATE TABLE nl2sql.entry (
     text text NOT NULL,
     text_hash bytea NOT NULL,
     metadata jsonb NOT NULL,
-    embedding vector NOT NULL,
     UNIQUE (namespace, build, id)
 ) PARTITION BY LIST (namespace);
--- A vector stored out of line makes an exact scan four times slower.
-ALTER TABLE nl2sql.entry ALTER COLUMN embedding SET STORAGE PLAIN;
 CREATE INDEX entry_build_idx ON nl2sql.entry (build, type, relation);
 CREATE INDEX entry_text_hash_idx ON nl2sql.entry (text_hash);
 COMMENT ON TABLE nl2sql.entry IS 'chunks as stored; a partition per namespace';
@@ -77,7 +74,6 @@ COMMENT ON COLUMN nl2sql.entry.curated_hash IS 'curated content: SHA-256 of the 
 COMMENT ON COLUMN nl2sql.entry.text IS 'the embedded text';
 COMMENT ON COLUMN nl2sql.entry.text_hash IS 'SHA-256 of the text';
 COMMENT ON COLUMN nl2sql.entry.metadata IS 'metadata that a search returns with the text';
-COMMENT ON COLUMN nl2sql.entry.embedding IS 'vector of the text';
 
 -- A table of its own: the texts and metadata of entries would make reading every row of a build several times slower.
 CREATE TABLE nl2sql.document (
@@ -89,11 +85,9 @@ CREATE TABLE nl2sql.document (
     datasource text NOT NULL,
     columns text[],
     referred_columns text[],
-    embedding halfvec,
     words tsvector NOT NULL,
     known_values text[]
 );
-ALTER TABLE nl2sql.document ALTER COLUMN embedding SET STORAGE PLAIN;
 CREATE INDEX document_build_idx ON nl2sql.document (build, relation);
 -- fastupdate is off because every search would read the list of pending rows until a vacuum.
 CREATE INDEX document_words_idx ON nl2sql.document USING gin (words) WITH (fastupdate = off);
@@ -109,13 +103,29 @@ COMMENT ON COLUMN nl2sql.document.columns IS 'columns that the row is about';
 COMMENT ON COLUMN nl2sql.document.length IS 'number of words, including repeated ones';
 COMMENT ON COLUMN nl2sql.document.words IS 'stems of names, comments and synonyms';
 COMMENT ON COLUMN nl2sql.document.known_values IS 'known values of the column';
-COMMENT ON COLUMN nl2sql.document.embedding IS 'vector of the entry in half precision; null for a relationship';
 
--- pgvector's operators, for roles without USAGE on pgvector's schema.
-CREATE OPERATOR nl2sql.<#> (LEFTARG = halfvec, RIGHTARG = halfvec, FUNCTION = halfvec_negative_inner_product, COMMUTATOR = OPERATOR(nl2sql.<#>));
-COMMENT ON OPERATOR nl2sql.<#> (halfvec, halfvec) IS 'negative inner product';
-CREATE OPERATOR nl2sql.<=> (LEFTARG = vector, RIGHTARG = vector, FUNCTION = cosine_distance, COMMUTATOR = OPERATOR(nl2sql.<=>));
-COMMENT ON OPERATOR nl2sql.<=> (vector, vector) IS 'cosine distance';
+-- Columns of pgvector's types, and its operators once more, for roles that may not use the schema of pgvector. That
+-- schema is looked up, so that a type or function of the same name elsewhere is never used.
+DO $$
+DECLARE
+    vector_schema name := (SELECT n.nspname FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
+                           WHERE e.extname = 'vector');
+BEGIN
+    EXECUTE format('ALTER TABLE nl2sql.entry ADD COLUMN embedding %I.vector NOT NULL', vector_schema);
+    EXECUTE format('ALTER TABLE nl2sql.document ADD COLUMN embedding %I.halfvec', vector_schema);
+    EXECUTE format('CREATE OPERATOR nl2sql.<#> (LEFTARG = %1$I.halfvec, RIGHTARG = %1$I.halfvec,
+                        FUNCTION = %1$I.halfvec_negative_inner_product, COMMUTATOR = OPERATOR(nl2sql.<#>))', vector_schema);
+    EXECUTE format('COMMENT ON OPERATOR nl2sql.<#> (%1$I.halfvec, %1$I.halfvec) IS ''negative inner product''', vector_schema);
+    EXECUTE format('CREATE OPERATOR nl2sql.<=> (LEFTARG = %1$I.vector, RIGHTARG = %1$I.vector,
+                        FUNCTION = %1$I.cosine_distance, COMMUTATOR = OPERATOR(nl2sql.<=>))', vector_schema);
+    EXECUTE format('COMMENT ON OPERATOR nl2sql.<=> (%1$I.vector, %1$I.vector) IS ''cosine distance''', vector_schema);
+END
+$$;
+-- A vector stored out of line makes an exact scan four times slower.
+ALTER TABLE nl2sql.entry ALTER COLUMN embedding SET STORAGE PLAIN;
+ALTER TABLE nl2sql.document ALTER COLUMN embedding SET STORAGE PLAIN;
+COMMENT ON COLUMN nl2sql.entry.embedding IS 'vector of the text';
+COMMENT ON COLUMN nl2sql.document.embedding IS 'vector of the entry in half precision; null for a relationship';
 
 CREATE FUNCTION nl2sql.create_namespace(namespace text, dimension integer) RETURNS void
     LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp

@@ -126,6 +126,6 @@ GRANT SELECT ON nl2sql.document TO PUBLIC;
 -- that exist for it.
 ALTER TABLE nl2sql.datasource_setting ENABLE ROW LEVEL SECURITY;
 CREATE POLICY visible ON nl2sql.datasource_setting FOR SELECT
-    USING (has_function_privilege('nl2sql_register(text,text[],text,text[],text[],jsonb)'::regprocedure, 'EXECUTE')
+    USING (has_function_privilege('@extschema@.nl2sql_register(text,text[],text,text[],text[],jsonb)'::regprocedure, 'EXECUTE')
            AND datasource IN (SELECT d.name FROM nl2sql.datasource d));
 GRANT SELECT ON nl2sql.datasource_setting TO PUBLIC;

@@ -13,7 +13,7 @@ COMMENT ON COLUMN nl2sql.ddl.command IS 'command that touched it';
 COMMENT ON COLUMN nl2sql.ddl.touched_at IS 'when it ran';
 ALTER TABLE nl2sql.ddl ENABLE ROW LEVEL SECURITY;
 CREATE POLICY visible ON nl2sql.ddl FOR SELECT
-    USING (has_function_privilege('nl2sql_register(text,text[],text,text[],text[],jsonb)'::regprocedure, 'EXECUTE'));
+    USING (has_function_privilege('@extschema@.nl2sql_register(text,text[],text,text[],text[],jsonb)'::regprocedure, 'EXECUTE'));
 GRANT SELECT ON nl2sql.ddl TO PUBLIC;
 
 CREATE FUNCTION nl2sql.note_ddl() RETURNS event_trigger

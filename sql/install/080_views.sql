@@ -152,12 +152,8 @@ COMMENT ON COLUMN nl2sql.metrics.expression IS 'how it is computed';
 COMMENT ON COLUMN nl2sql.metrics.table_key IS 'table that it is computed on, as a relation key';
 GRANT SELECT ON nl2sql.metrics TO PUBLIC;
 
-DO $$
-BEGIN
-    -- The schema of the functions is known only when the script runs.
-    EXECUTE format('CREATE VIEW nl2sql.health WITH (security_invoker) AS SELECT * FROM %s()', 'nl2sql_health'::regproc);
-END
-$$;
+CREATE VIEW nl2sql.health WITH (security_invoker) AS
+    SELECT * FROM @extschema@.nl2sql_health();
 COMMENT ON VIEW nl2sql.health IS 'nl2sql_health() of every datasource';
 COMMENT ON COLUMN nl2sql.health.datasource IS 'the datasource';
 COMMENT ON COLUMN nl2sql.health.status IS 'missing, empty, stale or ok';
