@@ -14,6 +14,9 @@ pub mod log;
 #[allow(unsafe_code)]
 pub mod privilege;
 pub mod query;
+// Used by the analysis of statements and the check of views' rules.
+#[allow(unsafe_code, dead_code)]
+pub mod query_tree;
 #[allow(unsafe_code)]
 pub mod restricted;
 #[allow(unsafe_code)]
