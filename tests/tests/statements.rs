@@ -91,12 +91,12 @@ impl Server {
         for (table, columns) in &reads.tables {
             let own = |column: &str| except.is_some_and(|(of, without)| of == table && without == column);
             let granted: Vec<String> =
-                columns.iter().filter(|column| !own(column)).map(|column| quote_identifier(column).into()).collect();
+                columns.iter().filter(|column| !own(column)).map(|column| quote_identifier(column)).collect();
             let known = self.schema.tables.iter().find(|known| known.name == *table).expect("a table of the schema");
             let other = known.contract.columns.iter().map(|column| &column.name).find(|column| !own(column));
             let granted = match (granted.is_empty(), other) {
                 (true, None) => continue,
-                (true, Some(other)) => quote_identifier(other).into(),
+                (true, Some(other)) => quote_identifier(other),
                 (false, _) => granted.join(", "),
             };
             grants.push_str(&format!("GRANT SELECT ({granted}) ON {table} TO {role}; ", role = self.role));

@@ -208,7 +208,7 @@ mod tests {
     fn globs_that_match_nothing_are_found() {
         let scope = scope(&["shop.*", "shp.*"], &["*.tmp_*"], &["*.*.secret", "shop.orders.ID"]);
         let orders = TableName::new("shop", "orders");
-        let unmatched = scope.unmatched(&[orders.clone()], [(&orders, "id"), (&orders, "n")].into_iter());
+        let unmatched = scope.unmatched(std::slice::from_ref(&orders), [(&orders, "id"), (&orders, "n")].into_iter());
         let found: Vec<_> = unmatched.iter().map(|one| (one.option, one.glob.as_str())).collect();
         assert_eq!(found, [("include", "shp.*"), ("exclude", "*.tmp_*"), ("exclude_columns", "*.*.secret")]);
     }

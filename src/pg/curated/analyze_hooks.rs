@@ -39,6 +39,7 @@ impl Untyped {
     /// # Safety
     /// `tree` is what the server's parser has made.
     pub unsafe fn take_literals(&mut self, tree: *mut pg_sys::Node) {
+        // SAFETY: the caller guarantees that the parser made the tree.
         unsafe { self.take(tree) };
     }
 
@@ -104,6 +105,7 @@ impl Untyped {
     /// # Safety
     /// `statement` is what the server's parser has made of `text`.
     pub unsafe fn analyse(&mut self, statement: *mut pg_sys::RawStmt, text: &CStr) -> *mut pg_sys::Query {
+        // SAFETY: the caller guarantees the statement and its text; `self` outlives the analysis, which calls the hooks.
         unsafe {
             pg_sys::parse_analyze_withcb(
                 statement,

@@ -117,7 +117,10 @@ impl Verdict {
         interrupt::check();
         let checked = match checked {
             Ok(checked) => checked,
-            Err(problems) => return Ok(self.problems.extend(problems)),
+            Err(problems) => {
+                self.problems.extend(problems);
+                return Ok(());
+            }
         };
         self.problems.extend(before.and_then(|before| validate::captured(&item, before, &checked)));
         let objection = match item {

@@ -83,6 +83,7 @@ struct Other {
 impl Column {
     /// SAFETY: in a transaction; reads the type cache.
     pub unsafe fn new(data_type: Oid, collation: Oid, wanted: &Wanted) -> Self {
+        // SAFETY: reads the system caches, in a transaction.
         let base = unsafe { pg_sys::getBaseType(data_type) };
         let whole =
             |width, ordered: bool| Kind::Whole { width, extremes: (ordered && wanted.extremes).then_some(None) };
@@ -97,6 +98,7 @@ impl Column {
             pg_sys::TEXTOID | pg_sys::VARCHAROID | pg_sys::BPCHAROID => {
                 Kind::Text { extremes: wanted.extremes.then_some(None), padded: base == pg_sys::BPCHAROID }
             }
+            // SAFETY: by the contract of this function.
             _ => unsafe { Self::other(base, collation, wanted) },
         };
         let counted = match &kind {
@@ -104,10 +106,12 @@ impl Column {
             Kind::Other(other) => other.printed || !other.hash.is_null(),
             _ => true,
         };
+        // SAFETY: by the contract of this function.
         let textual = unsafe { category(base) } == b'S';
         Self {
             base,
             kind,
+            // SAFETY: reads the system caches, in a transaction.
             variable: unsafe { pg_sys::get_typlen(base) } == -1,
             wide: 0,
             nulls: 0,
@@ -118,6 +122,7 @@ impl Column {
 
     /// SAFETY: as above. The type cache keeps its entries as long as the backend lives.
     unsafe fn other(base: Oid, collation: Oid, wanted: &Wanted) -> Kind {
+        // SAFETY: the entry is valid for the life of the backend.
         unsafe {
             let entry = pg_sys::lookup_type_cache(
                 base,
@@ -152,6 +157,7 @@ impl Column {
     /// SAFETY: `value` is a datum of the column's type, not null; the current memory context is reset
     /// after the batch.
     pub unsafe fn add(&mut self, value: Datum, kept: &Memory) {
+        // SAFETY: `value` is a datum of a type of variable length, not null.
         if self.variable && unsafe { pg_sys::toast_raw_datum_size(value) } > WIDE as pg_sys::Size {
             self.wide += 1;
             return;
@@ -168,7 +174,9 @@ impl Column {
                 Some(xxh3_64(&number.to_le_bytes()))
             }
             Kind::Text { extremes, padded } => {
+                // SAFETY: `value` is a text; the copy lives until the memory context of the batch is reset.
                 let varlena = unsafe { pg_sys::pg_detoast_datum_packed(value.cast_mut_ptr()) };
+                // SAFETY: as above.
                 let mut text = unsafe { pgrx::varlena::varlena_to_byte_slice(varlena) };
                 if *padded {
                     let blanks = text.iter().rev().take_while(|byte| **byte == b' ').count();
@@ -194,9 +202,12 @@ impl Column {
             }
             Kind::Other(other) => {
                 if let Some(frequent) = &mut self.frequent {
+                    // SAFETY: `value` is of the type `base`.
                     frequent.add(&unsafe { output(self.base, value) });
                 }
+                // SAFETY: by the contract of this function.
                 let hash = unsafe { other.add(value, kept) };
+                // SAFETY: `value` is of the type `base`.
                 if other.printed { Some(xxh3_64(unsafe { output(self.base, value) }.as_bytes())) } else { hash }
             }
         };
@@ -210,6 +221,7 @@ impl Column {
         if rows == 0 {
             return Statistics::default();
         }
+        // SAFETY: the extremes are values of the type `base`.
         let print = |number: Datum| unsafe { output(self.base, number) };
         let extremes = match self.kind {
             Kind::Whole { width, extremes } => {
@@ -263,6 +275,7 @@ impl Width {
 impl Other {
     /// SAFETY: as `Column::add`.
     unsafe fn add(&mut self, value: Datum, kept: &Memory) -> Option<u64> {
+        // SAFETY: by the contract of this function; the functions come from the type cache and take this type.
         unsafe {
             if !self.compare.is_null() {
                 match self.extremes {
@@ -284,11 +297,13 @@ impl Other {
     }
 
     unsafe fn order(&self, a: Datum, b: Datum) -> i32 {
+        // SAFETY: the caller checked that there is such a function; it compares values of this type.
         unsafe { pg_sys::FunctionCall2Coll(self.compare, self.collation, a, b).value() as i32 }
     }
 
     /// A copy that outlives the batch.
     unsafe fn keep(&self, value: Datum, kept: &Memory) -> Datum {
+        // SAFETY: `value` has the length that its type says, and the context exists.
         unsafe {
             let outer = pg_sys::MemoryContextSwitchTo(kept.0);
             let value = match self.length {
@@ -313,6 +328,7 @@ impl Other {
 
     unsafe fn free(&self, value: Datum) {
         if !self.by_value {
+            // SAFETY: `keep` allocated the value.
             unsafe { pg_sys::pfree(value.cast_mut_ptr()) };
         }
     }
@@ -321,12 +337,14 @@ impl Other {
 /// SAFETY: reads the system caches.
 unsafe fn category(data_type: Oid) -> u8 {
     let (mut category, mut preferred) = (0, false);
+    // SAFETY: reads the system caches into two local variables.
     unsafe { pg_sys::get_type_category_preferred(data_type, &mut category, &mut preferred) };
     category as u8
 }
 
 /// A value as its type prints it. SAFETY: `value` is of that type.
 unsafe fn output(data_type: Oid, value: Datum) -> String {
+    // SAFETY: by the contract of this function; what is printed is copied before it is freed.
     unsafe {
         let (mut function, mut is_varlena) = (pg_sys::InvalidOid, false);
         pg_sys::getTypeOutputInfo(data_type, &mut function, &mut is_varlena);

@@ -99,7 +99,9 @@ pub fn scan(table: &TableName, source: Source, wanted: &[Wanted], limit: u64) ->
 /// Fails where the query reads another table than the one that is locked: one that took its name just now.
 /// SAFETY: the portal was just opened.
 unsafe fn check_reads(portal: pg_sys::Portal, source: Source) -> Result<()> {
+    // SAFETY: the portal of a SELECT holds one planned statement.
     let statement = unsafe { (*(*(*portal).stmts).elements).ptr_value }.cast::<pg_sys::PlannedStmt>();
+    // SAFETY: as above; the list holds oids.
     if unsafe { pg_sys::list_member_oid((*statement).relationOids, source.oid) } {
         return Ok(());
     }

@@ -31,10 +31,12 @@ impl FromDatum for JsonbText {
 // SAFETY: the argument is declared as jsonb, which is what `FromDatum` above reads.
 unsafe impl<'fcx> ArgAbi<'fcx> for JsonbText {
     unsafe fn unbox_arg_unchecked(arg: Arg<'_, 'fcx>) -> Self {
+        // SAFETY: the caller guarantees that the argument is a jsonb.
         unsafe { arg.unbox_arg_using_from_datum() }.unwrap_or(Self(String::new()))
     }
 
     unsafe fn unbox_nullable_arg(arg: Arg<'_, 'fcx>) -> Nullable<Self> {
+        // SAFETY: the caller guarantees that the argument is a jsonb.
         unsafe { arg.unbox_arg_using_from_datum() }.into()
     }
 }

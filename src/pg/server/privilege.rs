@@ -24,13 +24,17 @@ pub fn schema_oid(name: &str) -> Option<pg_sys::Oid> {
     }
 }
 
-/// SAFETY: `schema` is looked up just before.
+/// # Safety
+/// `schema` exists: the caller has just looked it up.
 unsafe fn may_use_schema(schema: pg_sys::Oid) -> bool {
+    // SAFETY: reads a variable of this backend.
     let user = unsafe { pg_sys::GetUserId() };
     let mode = pg_sys::ACL_USAGE as pg_sys::AclMode;
     #[cfg(feature = "pg15")]
+    // SAFETY: the caller guarantees that the schema exists.
     let result = unsafe { pg_sys::pg_namespace_aclcheck(schema, user, mode) };
     #[cfg(not(feature = "pg15"))]
+    // SAFETY: as above.
     let result = unsafe { pg_sys::object_aclcheck(pg_sys::NamespaceRelationId, schema, user, mode) };
     result == pg_sys::AclResult::ACLCHECK_OK
 }

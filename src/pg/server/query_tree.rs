@@ -98,6 +98,7 @@ pub unsafe fn pointers<T>(list: *mut pg_sys::List) -> impl Iterator<Item = *mut 
     // SAFETY: by the contract; an index is below the length.
     let length = if list.is_null() { 0 } else { unsafe { (*list).length } };
     (0..usize::try_from(length).unwrap_or_default())
+        // SAFETY: as above.
         .map(move |at| unsafe { (*(*list).elements.add(at)).ptr_value.cast::<T>() })
 }
 

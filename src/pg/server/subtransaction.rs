@@ -33,6 +33,7 @@ fn told<T>(result: std::result::Result<Result<T>, CaughtError>) -> Result<T> {
 /// Runs `work` in a subtransaction, which is committed where it succeeds and `keep` says so, else rolled
 /// back. It has ended, and user, security context and settings are as before, when this returns, also
 /// with what was raised: raised on from within, an error would leave the session in it.
+#[allow(clippy::result_large_err)] // The size is that of pgrx's `CaughtError`, which is moved only after an error.
 pub fn run<T>(work: impl FnOnce() -> Result<T>, keep: bool) -> std::result::Result<Result<T>, CaughtError> {
     // SAFETY: the sequence of PL/pgSQL's exception blocks: memory context and resource owner are
     // noted before, put back after, and the subtransaction is ended on every way out.

@@ -76,6 +76,7 @@ impl FromDatum for Vector {
 unsafe impl BoxRet for Vector {
     unsafe fn box_into<'fcx>(self, fcinfo: &mut FcInfo<'fcx>) -> Datum<'fcx> {
         match self.into_datum() {
+            // SAFETY: the datum is a vector, the type that the function returns.
             Some(datum) => unsafe { fcinfo.return_raw_datum(datum) },
             None => fcinfo.return_null(),
         }
