@@ -1,5 +1,5 @@
-# Thin: what each target does is in docker/ and tests/. PG_CONFIG=/path/to/pg_config picks the Postgres (15 to 18);
-# without it, the newest Debian one with server headers, which `make setup` installs if there is none.
+# The targets run scripts. PG_CONFIG=/path/to/pg_config selects the Postgres (15 to 18). The default is the newest Debian
+# Postgres with server headers; `make setup` installs one if there is none.
 SHELL = /bin/bash
 export PG_CONFIG DESTDIR
 
@@ -7,20 +7,20 @@ export PG_CONFIG DESTDIR
 .DEFAULT_GOAL = help
 
 help:
-	@echo 'make demo          install all that is needed, start a throwaway server, ask it questions (2 to 5 minutes at first)'
-	@echo 'make demo-stop     stop and delete that server'
-	@echo 'make test          install all that is needed and run the tests'
+	@echo 'make demo          install everything, start a throwaway server, and ask it questions (2 to 5 minutes the first time)'
+	@echo 'make demo-stop     stop and delete the demo server'
+	@echo 'make test          install everything and run the tests'
 	@echo 'make lint          check formatting, code, scripts, and the install script'
-	@echo 'make bench         the same, and measure'
-	@echo 'make eval          measure routing and retrieval on the demo'"'"'s questions; on others with DDL= and CASES= (docs/development.md)'
-	@echo 'make setup         only fetch what nl2sql builds and runs with: Debian packages, pgvector, ONNX Runtime, the model'
-	@echo 'make setup-second  fetch Postgres 16 and 18 to build and test against, and print their PG_CONFIG'
+	@echo 'make bench         install everything and measure performance'
+	@echo 'make eval          measure routing and retrieval on the demo questions, or on your own: DDL= CASES= (see docs/)'
+	@echo 'make setup         download what nl2sql needs to build and run: Debian packages, pgvector, ONNX Runtime, the model'
+	@echo 'make setup-second  download Postgres 16 and 18 to build and test against, and print their PG_CONFIG'
 	@echo 'make install       build the extension and install it into the Postgres of PG_CONFIG'
-	@echo 'make uninstall     remove what install put there'
-	@echo 'make clean         remove what was built here; downloads stay in the cache'
+	@echo 'make uninstall     remove the installed files'
+	@echo 'make clean         remove what was built here; keep the cache of downloads'
 	@echo
-	@echo 'PG_CONFIG=/path/to/pg_config  which Postgres, 15 to 18 (default: the newest in /usr/lib/postgresql)'
-	@echo 'NL2SQL_CACHE=DIR              where downloads are kept (default: ~/.cache/nl2sql)'
+	@echo 'PG_CONFIG=/path/to/pg_config  Postgres to use, 15 to 18 (default: the newest in /usr/lib/postgresql)'
+	@echo 'NL2SQL_CACHE=DIR              cache of downloads (default: ~/.cache/nl2sql)'
 
 setup:
 	@docker/setup.sh

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Builds the extension for the Postgres of PG_CONFIG and installs it there; or takes it away again.
+# Builds the extension for the Postgres of PG_CONFIG and installs it there, or removes it.
 #
 #   install.sh install       library, control file, SQL scripts, model, ONNX Runtime
-#   install.sh uninstall     removes exactly those
+#   install.sh uninstall     removes the same files
 #
-# DESTDIR is put before every path that is written, as packagers expect.
+# DESTDIR is prepended to every path that is written, as packagers expect.
 set -euo pipefail
 # shellcheck source=docker/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -14,15 +14,15 @@ LIB=${DESTDIR:-}$PG_LIB
 SHARE=${DESTDIR:-}$PG_SHARE
 changed=0
 
-# A running server has these files mapped: written in place they would crash it, so each is renamed into place.
-# Prints nothing and touches nothing where the same file is there.
+# Copies a file, unless the same file is already there. A running server maps these files, and writing in place would
+# crash it, so each file is renamed into place.
 put() {
     local mode=$1 source=$2 dest=$3 dir
     ! cmp -s "$source" "$dest" || return 0
     dir=$(dirname "$dest")
     [ -d "$dir" ] || as_writer_of "$dir" install -d -m 755 "$dir"
     as_writer_of "$dir" install -m "$mode" "$source" "$dest.new.$$"
-    # On disk before it has its name; and pages that wait to be written would count as each backend's own memory.
+    # Sync before the rename. Unwritten pages would also count as private memory of each backend.
     as_writer_of "$dir" sync "$dest.new.$$"
     as_writer_of "$dir" mv -f "$dest.new.$$" "$dest"
     changed=$((changed + 1))
@@ -33,13 +33,13 @@ install_all() {
     for file in "runtime/$RUNTIME_FILE" model/manifest.json; do
         [ -f "$BUILD/$file" ] || die "the model or ONNX Runtime is missing from $BUILD: run 'make setup' first"
     done
-    # Before the minutes of building, not after them.
+    # Check permissions before the build, which takes minutes.
     as_writer_of "$LIB" true
     as_writer_of "$SHARE/extension" true
     build_all
     say "installing into $LIB and $SHARE"
-    # What names a file comes after the file: the manifest after the model's, the library after both, then its scripts,
-    # and the control file last.
+    # Install a file before the files that refer to it: the model, then its manifest, the library, the script, and the
+    # control file last.
     put 755 "$BUILD/runtime/$RUNTIME_FILE" "$LIB/nl2sql/$RUNTIME_FILE"
     for file in "$BUILD"/model/*; do
         [ "${file##*/}" = manifest.json ] || put 644 "$file" "$SHARE/nl2sql/model/${file##*/}"
@@ -53,9 +53,9 @@ install_all() {
     put 644 "$script" "$SHARE/extension/${script##*/}"
     put 644 "$ROOT/nl2sql.control" "$SHARE/extension/nl2sql.control"
     if [ "$changed" -eq 0 ]; then
-        say "everything was installed already"
+        say "everything is already installed"
     else
-        say "installed $changed files; running sessions keep the old ones until they reconnect"
+        say "installed $changed files; running sessions use the old ones until they reconnect"
     fi
 }
 

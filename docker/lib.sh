@@ -5,7 +5,7 @@ ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 BUILD=$ROOT/build
 CACHE=${NL2SQL_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/nl2sql}
 
-# The file name that the installed library looks for, see src/embed.
+# File name of the ONNX Runtime library that the extension looks for, see src/pg/server/settings.rs.
 RUNTIME_FILE=libonnxruntime.so.1.24.4
 OLDEST_MAJOR=15
 NEWEST_MAJOR=18
@@ -21,18 +21,18 @@ die() {
 
 can_be_root() { [ "$(id -u)" -eq 0 ] || command -v sudo >/dev/null; }
 
-# Runs a command as root: as it stands if we are, through sudo if there is one.
+# Runs a command as root: directly if we are root, otherwise with sudo.
 as_root() {
     if [ "$(id -u)" -eq 0 ]; then
         "$@"
     elif command -v sudo >/dev/null; then
         sudo "$@"
     else
-        die "this needs root, and there is no sudo. As root, run:" "$(printf '%q ' "$@")"
+        die "this needs root, and sudo was not found. As root, run:" "$(printf '%q ' "$@")"
     fi
 }
 
-# Like as_root, but only where the directory (or the nearest one above it that exists) is not ours to write.
+# Runs a command as the current user if the directory, or its nearest existing parent, is writable; otherwise with sudo.
 as_writer_of() {
     local dir=$1
     shift
@@ -42,8 +42,8 @@ as_writer_of() {
     elif command -v sudo >/dev/null; then
         sudo "$@"
     else
-        die "$dir is not writable for $(id -un), and there is no sudo." \
-            "Run the same command as a user who may write there."
+        die "$dir is not writable for $(id -un), and sudo was not found." \
+            "Run the same command as a user who can write there."
     fi
 }
 
@@ -55,19 +55,19 @@ check_sha256() {
     found=$(sha256_of "$file")
     [ "$found" = "$expected" ] || die "wrong SHA-256" \
         "file:     $file" "expected: $expected" "found:    $found" \
-        "Nothing was used of it. If the file is damaged, remove it and run this again."
+        "The file was not used. If it is damaged, remove it and run this command again."
 }
 
 major_of() { "$1" --version 2>/dev/null | sed -n 's/^PostgreSQL \([0-9]*\).*/\1/p'; }
 
 has_server_headers() { [ -f "$("$1" --includedir-server)/postgres.h" ]; }
 
-# The pg_config of the newest supported Debian server; with `headers`, of those that have server headers.
+# The pg_config of the newest supported Debian server. With `headers`, considers only servers with server headers.
 newest_debian_pg_config() {
     local major pg_config
     for ((major = NEWEST_MAJOR; major >= OLDEST_MAJOR; major--)); do
         pg_config=/usr/lib/postgresql/$major/bin/pg_config
-        # Debian ships pg_config with the client; the headers are in another package.
+        # Debian ships pg_config with the client, and the headers in another package.
         [ -x "$pg_config" ] || continue
         [ "${1:-}" != headers ] || has_server_headers "$pg_config" || continue
         echo "$pg_config"
@@ -76,17 +76,17 @@ newest_debian_pg_config() {
     return 1
 }
 
-# Sets PG_CONFIG (the caller's, else the newest with headers), PG_MAJOR, PG_BIN, PG_LIB and PG_SHARE.
+# Sets PG_CONFIG (unless the caller set it: the newest server with headers), PG_MAJOR, PG_BIN, PG_LIB and PG_SHARE.
 use_postgres() {
     if [ -z "${PG_CONFIG:-}" ]; then
         PG_CONFIG=$(newest_debian_pg_config headers) ||
             die "no Postgres $OLDEST_MAJOR to $NEWEST_MAJOR with server headers was found." \
-                "Run 'make setup', or name one: PG_CONFIG=/path/to/pg_config"
+                "Run 'make setup', or specify one: PG_CONFIG=/path/to/pg_config"
     fi
-    command -v "$PG_CONFIG" >/dev/null || die "PG_CONFIG names no program: $PG_CONFIG"
+    command -v "$PG_CONFIG" >/dev/null || die "PG_CONFIG is not a program: $PG_CONFIG"
     PG_CONFIG=$(realpath "$(command -v "$PG_CONFIG")")
     PG_MAJOR=$(major_of "$PG_CONFIG")
-    [ -n "$PG_MAJOR" ] || die "$PG_CONFIG does not say which PostgreSQL it belongs to"
+    [ -n "$PG_MAJOR" ] || die "$PG_CONFIG --version does not report a PostgreSQL version"
     ((PG_MAJOR >= OLDEST_MAJOR && PG_MAJOR <= NEWEST_MAJOR)) ||
         die "$PG_CONFIG belongs to Postgres $PG_MAJOR; nl2sql supports $OLDEST_MAJOR to $NEWEST_MAJOR"
     PG_BIN=$("$PG_CONFIG" --bindir)
@@ -106,14 +106,14 @@ write_install_script() {
     echo "$script"
 }
 
-# Builds the extension and the model tool for PG_MAJOR, in one go: built one after the other they would enable different
-# features of the crates that they share, and compile those twice.
+# Builds the extension and the model tool for PG_MAJOR in one command. Separate commands would enable different features
+# of the crates that both use, and compile these twice.
 build_all() {
     local quiet=--quiet
     [ ! -t 2 ] || quiet=
     command -v cargo >/dev/null || die "cargo was not found." \
-        "nl2sql builds with Rust 1.95 or later; install a toolchain (the set-up installs none) and put cargo on PATH."
-    say "building for Postgres $PG_MAJOR with cargo (some minutes the first time)"
+        "nl2sql needs Rust 1.95 or later. Install a toolchain, which make setup does not do, and add cargo to PATH."
+    say "building for Postgres $PG_MAJOR with cargo (a few minutes the first time)"
     (cd "$ROOT" && PGRX_PG_CONFIG_PATH=$PG_CONFIG cargo build $quiet --release \
         -p nl2sql -p nl2sql_model --features "nl2sql/pg$PG_MAJOR")
     RELEASE=${CARGO_TARGET_DIR:-$ROOT/target}/release

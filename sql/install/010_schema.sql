@@ -1,7 +1,7 @@
 \echo Use "CREATE EXTENSION nl2sql" to load this file. \quit
 
--- CREATE EXTENSION puts its target schema first in search_path, and others may be allowed to create in it. From here on
--- an unqualified name is one of pg_catalog; what this script creates, and what it uses of pgvector, is qualified.
+-- CREATE EXTENSION puts its target schema first in search_path, and other roles may be able to create objects there. From
+-- here on, unqualified names are those of pg_catalog. The names of pgvector and of this extension are qualified.
 SET LOCAL search_path = pg_catalog, pg_temp;
 
 DO $$
@@ -14,8 +14,7 @@ BEGIN
 END
 $$;
 
--- Functions are created in the schema that CREATE EXTENSION chooses; tables, views and their functions in the schema
--- nl2sql.
+-- Functions go into the target schema; tables, views, and the functions that these use go into the schema nl2sql.
 CREATE SCHEMA nl2sql;
 COMMENT ON SCHEMA nl2sql IS 'tables and views of the extension nl2sql';
 GRANT USAGE ON SCHEMA nl2sql TO PUBLIC;

@@ -104,8 +104,8 @@ COMMENT ON COLUMN nl2sql.document.length IS 'number of words, including repeated
 COMMENT ON COLUMN nl2sql.document.words IS 'stems of names, comments and synonyms';
 COMMENT ON COLUMN nl2sql.document.known_values IS 'known values of the column';
 
--- Columns of pgvector's types, and its operators once more, for roles that may not use the schema of pgvector. That
--- schema is looked up, so that a type or function of the same name elsewhere is never used.
+-- Adds the columns of pgvector's types, and copies of its operators for roles without USAGE on pgvector's schema. Looks
+-- the schema up, so that it never uses a type or function of the same name in another schema.
 DO $$
 DECLARE
     vector_schema name := (SELECT n.nspname FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
@@ -139,7 +139,7 @@ BEGIN
              CONSTRAINT namespace CHECK (namespace = %L),
              CONSTRAINT dimension CHECK (%I.vector_dims(embedding) = %s))',
         namespace, namespace, vector_schema, dimension);
-    -- Reached through nl2sql.entry alone, whose row security then applies.
+    -- Roles reach it only through nl2sql.entry, whose row security applies.
     EXECUTE format('ALTER TABLE nl2sql.%I ENABLE ROW LEVEL SECURITY', namespace);
     EXECUTE format('COMMENT ON TABLE nl2sql.%I IS %L', namespace,
                    format('entries of the namespace %s, %s dimensions', namespace, dimension));

@@ -1,8 +1,8 @@
 -- Functions: registering
 --
--- Every function has a fixed search_path, and runs its queries without JIT: the sub-selects of row
--- security make their cost estimates high enough for it, but none runs long enough to benefit.
--- Quoting is fixed as well, since it affects the names of types, and so texts and fingerprints.
+-- Every function has a fixed search_path and runs its queries without JIT: the sub-selects of row security raise the cost
+-- estimates above the threshold of JIT, but no query runs long enough to benefit. Quoting is fixed, since it affects the
+-- names of types in texts and fingerprints.
 
 CREATE FUNCTION @extschema@.nl2sql_register(
     datasource text,

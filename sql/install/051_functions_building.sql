@@ -29,7 +29,7 @@ CREATE FUNCTION @extschema@.nl2sql_prune() RETURNS TABLE (namespace text, entrie
 COMMENT ON FUNCTION @extschema@.nl2sql_prune() IS 'drops every namespace except the current one';
 REVOKE EXECUTE ON FUNCTION @extschema@.nl2sql_prune() FROM PUBLIC;
 
--- In a block, since the schema of pgvector, which the return type is qualified with, has to be looked up.
+-- Looks up the schema of pgvector, to qualify the return type.
 DO $$
 BEGIN
     EXECUTE format(

@@ -1,7 +1,7 @@
--- Visibility: what a role may not SELECT does not exist for it. Each sub-select is computed once
--- a query, as a hash table, and never once a row.
+-- Visibility: what a role may not SELECT does not exist for it. Each sub-select runs once per query, as a hash table, not
+-- once per row.
 
--- What the caller may read. Both functions resolve names when asked and never raise.
+-- SELECT rights of the caller. Both functions look names up at each call and raise no error.
 
 CREATE FUNCTION nl2sql.table_access(table_schema text, table_name text) RETURNS integer
     AS 'MODULE_PATHNAME', 'table_access_wrapper'
@@ -39,10 +39,10 @@ GRANT SELECT ON nl2sql.datasource TO PUBLIC;
 ALTER TABLE nl2sql.snapshot ENABLE ROW LEVEL SECURITY;
 CREATE POLICY visible ON nl2sql.snapshot FOR SELECT
     USING (datasource IN (SELECT d.name FROM nl2sql.datasource d));
--- The hashes are of the whole schema, also of what a role may not see.
+-- The hashes cover the whole schema, including what a role may not see.
 GRANT SELECT (datasource, schema_version, engine_type, created_at) ON nl2sql.snapshot TO PUBLIC;
 
--- A row names columns and tables of several owners, so no role but the owner reads it as it is.
+-- A row names tables and columns of several owners, so only the owner of the extension reads it directly.
 ALTER TABLE nl2sql.snapshot_table ENABLE ROW LEVEL SECURITY;
 ALTER TABLE nl2sql.diff ENABLE ROW LEVEL SECURITY;
 ALTER TABLE nl2sql.description ENABLE ROW LEVEL SECURITY;
@@ -58,7 +58,7 @@ GRANT SELECT (id, namespace, datasource, schema_version, built_at) ON nl2sql.bui
 ALTER TABLE nl2sql.pointer ENABLE ROW LEVEL SECURITY;
 CREATE POLICY visible ON nl2sql.pointer FOR SELECT
     USING (datasource IN (SELECT d.name FROM nl2sql.datasource d));
--- The hash is of all curated content, also of what a role may not see.
+-- The hash covers all curated content, including what a role may not see.
 GRANT SELECT (datasource, namespace, build, schema_version, built_at) ON nl2sql.pointer TO PUBLIC;
 
 ALTER TABLE nl2sql.entry ENABLE ROW LEVEL SECURITY;
@@ -91,7 +91,7 @@ CREATE POLICY visible ON nl2sql.entry FOR SELECT
              OR NOT EXISTS (SELECT FROM unnest(referred_columns) AS c (column_name)
                             WHERE (entry.referred, c.column_name) NOT IN
                                   (SELECT rc.relation, rc.column_name FROM nl2sql.readable_column rc)))
-            -- The few keys that lead out of the datasource are looked at one by one.
+            -- Few keys reference tables outside the datasource; each is checked separately.
             AND
             (referred_outside IS NULL
              OR nl2sql.table_access(referred_outside[1], referred_outside[2]) = 2
@@ -122,8 +122,7 @@ CREATE POLICY visible ON nl2sql.document FOR SELECT
         END);
 GRANT SELECT ON nl2sql.document TO PUBLIC;
 
--- Schemas and options are for those who register; another role is shown the schemas of the tables
--- that exist for it.
+-- Only roles that may register see schemas and options. Other roles see the schemas of the tables that they may read.
 ALTER TABLE nl2sql.datasource_setting ENABLE ROW LEVEL SECURITY;
 CREATE POLICY visible ON nl2sql.datasource_setting FOR SELECT
     USING (has_function_privilege('@extschema@.nl2sql_register(text,text[],text,text[],text[],jsonb)'::regprocedure, 'EXECUTE')

@@ -1,5 +1,5 @@
--- Watching DDL, off until nl2sql_watch_ddl(). A statement pays an insert for each datasource's schema
--- that it touches, waits for no lock and never fails because of it.
+-- Watching DDL, off until nl2sql_watch_ddl(). A DDL statement then also inserts a row for each schema of a datasource that
+-- it touches. The insert waits for no lock and never makes the statement fail.
 
 CREATE TABLE nl2sql.ddl (
     table_schema text NOT NULL,
@@ -27,7 +27,7 @@ BEGIN
         touched := ARRAY(SELECT CASE WHEN o.object_type = 'schema' THEN o.object_name ELSE o.schema_name END
                          FROM pg_event_trigger_dropped_objects() o);
     ELSE
-        -- A schema's own identity is its name as SQL quotes it.
+        -- The identity of a schema is its quoted name.
         touched := ARRAY(SELECT CASE WHEN c.object_type = 'schema' THEN (parse_ident(c.object_identity))[1]
                                      ELSE c.schema_name END
                          FROM pg_event_trigger_ddl_commands() c);

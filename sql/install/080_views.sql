@@ -1,4 +1,4 @@
--- Views: what is live in the current namespace, as the caller may see it.
+-- Views: the live builds of the current namespace, limited to what the caller may see.
 
 CREATE FUNCTION nl2sql.current_namespace() RETURNS text
     AS 'MODULE_PATHNAME', 'current_namespace_wrapper'

@@ -1,4 +1,4 @@
--- Dumps hold what users wrote; indexes are rebuilt.
+-- Dumps contain what users wrote. Indexes are rebuilt after a restore.
 
 SELECT pg_catalog.pg_extension_config_dump('nl2sql.datasource', '');
 SELECT pg_catalog.pg_extension_config_dump('nl2sql.datasource_setting', '');
