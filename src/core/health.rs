@@ -1,10 +1,10 @@
 //! Whether a datasource's index is sound, judged by contents.
 
-use crate::catalog::scope::Unmatched;
+use crate::catalog::scope::UnmatchedGlob;
 
 /// From worst to best.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Status {
+pub enum HealthStatus {
     /// Nothing is live in the current model's namespace.
     Missing,
     /// A live build without entries.
@@ -14,20 +14,20 @@ pub enum Status {
     Ok,
 }
 
-impl Status {
+impl HealthStatus {
     pub fn name(self) -> &'static str {
         match self {
-            Status::Missing => "missing",
-            Status::Empty => "empty",
-            Status::Stale => "stale",
-            Status::Ok => "ok",
+            HealthStatus::Missing => "missing",
+            HealthStatus::Empty => "empty",
+            HealthStatus::Stale => "stale",
+            HealthStatus::Ok => "ok",
         }
     }
 }
 
 /// What was found of one datasource.
 #[derive(Debug, Clone, Default)]
-pub struct Observed {
+pub struct Observations {
     pub live: bool,
     /// Another datasource has a live build in the namespace.
     pub others_live: bool,
@@ -45,20 +45,20 @@ pub struct Observed {
     /// Schemas that are not there, and what each was renamed to, as far as can be seen.
     pub schemas_missing: Vec<(String, Option<String>)>,
     /// Globs of the options that match nothing, and near names.
-    pub unmatched: Vec<(Unmatched, Vec<String>)>,
+    pub unmatched: Vec<(UnmatchedGlob, Vec<String>)>,
     /// Its options leave tables out.
     pub scoped: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict {
-    pub status: Status,
+    pub status: HealthStatus,
     pub problems: Vec<String>,
     pub warnings: Vec<String>,
 }
 
 /// The calls that mend a datasource.
-pub struct Calls {
+pub struct RemedyCalls {
     pub index: String,
     /// Names other schemas.
     pub schemas: String,
@@ -72,18 +72,18 @@ pub struct Calls {
 }
 
 /// Problems and warnings end with the call that mends them. Warnings do not change the status.
-pub fn judge(observed: &Observed, calls: &Calls) -> Verdict {
-    let Calls { index, schemas, options, curated, validate } = calls;
+pub fn judge(observed: &Observations, calls: &RemedyCalls) -> Verdict {
+    let RemedyCalls { index, schemas, options, curated, validate } = calls;
     let (status, problem) = if !observed.live && !observed.others_live {
-        (Status::Missing, Some("no build is live in the current namespace"))
+        (HealthStatus::Missing, Some("no build is live in the current namespace"))
     } else if !observed.live {
-        (Status::Stale, Some("no build of it is live while others have one"))
+        (HealthStatus::Stale, Some("no build of it is live while others have one"))
     } else if observed.entries == 0 {
-        (Status::Empty, Some("its live build has no entries"))
+        (HealthStatus::Empty, Some("its live build has no entries"))
     } else if !observed.snapshot_kept {
-        (Status::Stale, Some("the snapshot of its live build is gone"))
+        (HealthStatus::Stale, Some("the snapshot of its live build is gone"))
     } else {
-        (Status::Ok, None)
+        (HealthStatus::Ok, None)
     };
     let mut warnings = Vec::new();
     for (schema, renamed) in &observed.schemas_missing {
@@ -108,7 +108,7 @@ pub fn judge(observed: &Observed, calls: &Calls) -> Verdict {
     for table in &observed.preferred_missing {
         warnings.push(format!("preferred table {table} is not in the live snapshot: SELECT {options};"));
     }
-    for (Unmatched { option, glob }, near) in &observed.unmatched {
+    for (UnmatchedGlob { option, glob }, near) in &observed.unmatched {
         let near = if near.is_empty() { String::new() } else { format!(" (near it: {})", near.join(", ")) };
         warnings.push(format!("the glob {glob} of option {option} matches nothing{near}: SELECT {options};"));
     }
@@ -123,12 +123,12 @@ pub fn judge(observed: &Observed, calls: &Calls) -> Verdict {
 mod tests {
     use super::*;
 
-    fn sound() -> Observed {
-        Observed { live: true, others_live: true, entries: 9, snapshot_kept: true, ..Observed::default() }
+    fn sound() -> Observations {
+        Observations { live: true, others_live: true, entries: 9, snapshot_kept: true, ..Observations::default() }
     }
 
-    fn calls() -> Calls {
-        Calls {
+    fn calls() -> RemedyCalls {
+        RemedyCalls {
             index: "i()".into(),
             schemas: "s()".into(),
             options: "o()".into(),
@@ -137,36 +137,40 @@ mod tests {
         }
     }
 
-    fn status(observed: Observed) -> Status {
+    fn status(observed: Observations) -> HealthStatus {
         let verdict = judge(&observed, &calls());
-        assert_eq!(verdict.problems.is_empty(), verdict.status == Status::Ok);
+        assert_eq!(verdict.problems.is_empty(), verdict.status == HealthStatus::Ok);
         assert!(verdict.problems.iter().all(|problem| problem.ends_with("SELECT i();")));
         verdict.status
     }
 
     #[test]
     fn is_judged_by_contents() {
-        assert_eq!(status(sound()), Status::Ok);
-        assert_eq!(status(Observed { live: false, others_live: false, ..sound() }), Status::Missing);
-        assert_eq!(status(Observed { live: false, ..sound() }), Status::Stale);
-        assert_eq!(status(Observed { snapshot_kept: false, ..sound() }), Status::Stale);
-        assert_eq!(status(Observed { entries: 0, ..sound() }), Status::Empty);
-        assert!(Status::Missing < Status::Empty && Status::Empty < Status::Stale && Status::Stale < Status::Ok);
+        assert_eq!(status(sound()), HealthStatus::Ok);
+        assert_eq!(status(Observations { live: false, others_live: false, ..sound() }), HealthStatus::Missing);
+        assert_eq!(status(Observations { live: false, ..sound() }), HealthStatus::Stale);
+        assert_eq!(status(Observations { snapshot_kept: false, ..sound() }), HealthStatus::Stale);
+        assert_eq!(status(Observations { entries: 0, ..sound() }), HealthStatus::Empty);
+        assert!(
+            HealthStatus::Missing < HealthStatus::Empty
+                && HealthStatus::Empty < HealthStatus::Stale
+                && HealthStatus::Stale < HealthStatus::Ok
+        );
     }
 
     #[test]
     fn warnings_leave_the_status_alone() {
-        let observed = Observed { drifted: true, preferred_missing: vec!["a.b".into()], ..sound() };
+        let observed = Observations { drifted: true, preferred_missing: vec!["a.b".into()], ..sound() };
         let verdict = judge(&observed, &calls());
-        assert_eq!(verdict.status, Status::Ok);
+        assert_eq!(verdict.status, HealthStatus::Ok);
         assert!(verdict.warnings[0].ends_with("SELECT i();"));
         assert!(verdict.warnings[1].contains("a.b") && verdict.warnings[1].ends_with("SELECT o();"));
-        let verdict = judge(&Observed { without_tables: true, drifted: true, ..sound() }, &calls());
+        let verdict = judge(&Observations { without_tables: true, drifted: true, ..sound() }, &calls());
         assert_eq!(verdict.warnings, ["none of its tables is there now: SELECT s();"]);
-        let verdict = judge(&Observed { without_tables: true, scoped: true, ..sound() }, &calls());
+        let verdict = judge(&Observations { without_tables: true, scoped: true, ..sound() }, &calls());
         assert_eq!(verdict.warnings, ["none of its tables is there now: SELECT o();"]);
         let gone = vec![("a".into(), Some("b".into())), ("c".into(), None)];
-        let verdict = judge(&Observed { without_tables: true, schemas_missing: gone, ..sound() }, &calls());
+        let verdict = judge(&Observations { without_tables: true, schemas_missing: gone, ..sound() }, &calls());
         assert_eq!(
             verdict.warnings,
             [
@@ -174,8 +178,8 @@ mod tests {
                 "schema \"c\" does not exist: SELECT s();"
             ]
         );
-        let unmatched = Unmatched { option: "include", glob: "a.*".into() };
-        let observed = Observed { unmatched: vec![(unmatched, vec!["aa.b".into()])], ..sound() };
+        let unmatched = UnmatchedGlob { option: "include", glob: "a.*".into() };
+        let observed = Observations { unmatched: vec![(unmatched, vec!["aa.b".into()])], ..sound() };
         assert_eq!(
             judge(&observed, &calls()).warnings,
             ["the glob a.* of option include matches nothing (near it: aa.b): SELECT o();"]

@@ -3,7 +3,7 @@
 //! way round, without any one of the columns it may not, or the list says that more is read than need be.
 
 use nl2sql_core::catalog::identifier::{TableName, quote_identifier};
-use nl2sql_core::catalog::schema::{ColumnContract, Kind, Schema, Table, TableContract, TableMetadata};
+use nl2sql_core::catalog::schema::{ColumnContract, Schema, Table, TableContract, TableKind, TableMetadata};
 use nl2sql_core::sql::parse;
 use nl2sql_core::sql::reads;
 use nl2sql_core::sql::reads::{Found, Names, Reads};
@@ -58,7 +58,8 @@ fn schema(client: &mut Client) -> Schema {
     let table = |row: postgres::Row| {
         let column = |name| ColumnContract { name, data_type: "text".to_owned(), nullable: true, primary_key: false };
         let columns = row.get::<_, Vec<String>>(2).into_iter().map(column).collect();
-        let contract = TableContract { kind: Kind::Table, primary_key: Vec::new(), columns, foreign_keys: Vec::new() };
+        let contract =
+            TableContract { kind: TableKind::Table, primary_key: Vec::new(), columns, foreign_keys: Vec::new() };
         Table {
             name: TableName::new(row.get::<_, String>(0), row.get::<_, String>(1)),
             contract,

@@ -7,7 +7,7 @@ use crate::pg::server::{argument, identity, interrupt, query};
 use nl2sql_core::curated::content::Content;
 use nl2sql_core::curated::document;
 use nl2sql_core::mine::suggestion;
-use nl2sql_core::mine::suggestion::Mined;
+use nl2sql_core::mine::suggestion::MinedStatement;
 use nl2sql_core::sql::reads::Names;
 use pgrx::prelude::*;
 use std::collections::BTreeMap;
@@ -52,7 +52,7 @@ fn suggest(datasource: Option<&str>, min_calls: Option<i32>, limit: Option<i32>)
         return Err(datasource::unknown(name, &[]));
     };
     let found = query::read(&STATEMENTS.replace("%s", &statistics_schema()?), &[], |row| {
-        Ok(Mined { text: row.must(1)?, calls: row.must(2)? })
+        Ok(MinedStatement { text: row.must(1)?, calls: row.must(2)? })
     })?;
     let names = Names::new(&stored.schemas, &schema);
     let min_calls = i64::try_from(min_calls).unwrap_or(i64::MAX);

@@ -34,7 +34,7 @@ fn validate(wanted: Option<&str>) -> Result<Vec<Row>> {
         let Some(stored) = identity::as_owner(|owner| datasource::load(owner, &name))? else { continue };
         let verdict = check::check(&stored, &content, &pointer::live_schema(&name)?, &reads)?;
         rows.extend(verdict.problems.into_iter().map(|problem| match &problem.item {
-            Item::VerifiedQuery(id) => (name.clone(), Some(id.clone()), cut(&problem.told()).into_owned()),
+            Item::VerifiedQuery(id) => (name.clone(), Some(id.clone()), cut(&problem.without_item()).into_owned()),
             _ => (name.clone(), None, cut(&problem.to_string()).into_owned()),
         }));
     }

@@ -13,7 +13,7 @@ use nl2sql_core::catalog::identifier::TableName;
 use nl2sql_core::catalog::schema::Schema;
 use nl2sql_core::curated::content::Item;
 use nl2sql_core::curated::impact;
-use nl2sql_core::curated::impact::{Reader, Sql};
+use nl2sql_core::curated::impact::{ItemReads, ItemSql};
 use nl2sql_core::snapshot::diff::{Diff, diff};
 use nl2sql_core::sql::reads::Names;
 use pgrx::JsonB;
@@ -90,17 +90,17 @@ fn compare(name: &str, live: &str) -> Result<Option<(Value, Value)>> {
 fn broken(name: &str, stored: &Datasource, found: &Diff, now: &Schema) -> Result<(Vec<Value>, Vec<Value>)> {
     let curated = store::load_visible(name)?;
     let names = Names::new(&stored.schemas, now);
-    let told = |item: Item, sql: Sql| {
+    let told = |item: Item, sql: ItemSql| {
         interrupt::check();
         let reads = curated.reads_of(&item);
-        impact::reasons(&Reader { item, reads: &reads, sql }, found, &names)
+        impact::reasons(&ItemReads { item, reads: &reads, sql }, found, &names)
     };
     let queries = curated.content.verified_queries.iter().filter_map(|query| {
-        let reasons = told(Item::VerifiedQuery(query.id.clone()), Sql::Query(query));
+        let reasons = told(Item::VerifiedQuery(query.id.clone()), ItemSql::Query(query));
         (!reasons.is_empty()).then(|| json!({ "query_id": query.id, "reasons": reasons }))
     });
     let metrics = curated.content.metrics.iter().filter_map(|metric| {
-        let reasons = told(Item::Metric(metric.name.clone()), Sql::Metric(metric));
+        let reasons = told(Item::Metric(metric.name.clone()), ItemSql::Metric(metric));
         (!reasons.is_empty()).then(|| json!({ "name": metric.name, "reasons": reasons }))
     });
     Ok((queries.collect(), metrics.collect()))

@@ -9,9 +9,9 @@ use crate::pg::server::{argument, identity, query, settings};
 use crate::pg::snapshot;
 use crate::pg::snapshot::drift;
 use nl2sql_core::catalog::identifier::TableName;
-use nl2sql_core::catalog::scope::Unmatched;
+use nl2sql_core::catalog::scope::UnmatchedGlob;
 use nl2sql_core::health;
-use nl2sql_core::health::{Calls, Observed, Verdict};
+use nl2sql_core::health::{Observations, RemedyCalls, Verdict};
 use pgrx::JsonB;
 use pgrx::prelude::*;
 use serde_json::Value;
@@ -105,14 +105,14 @@ fn judge_all(wanted: Option<&str>, namespace: &str) -> Result<Vec<(Found, Verdic
 }
 
 fn judge(found: &Found, others_live: bool) -> Result<Verdict> {
-    let mut observed = Observed {
+    let mut observed = Observations {
         live: found.schema_version.is_some(),
         others_live,
         entries: found.entries(),
         snapshot_kept: found.snapshot_kept,
-        ..Observed::default()
+        ..Observations::default()
     };
-    let mut calls = Calls {
+    let mut calls = RemedyCalls {
         index: call("nl2sql_index", &found.name),
         schemas: register_schemas(&found.name, &[]),
         options: String::new(),
@@ -127,7 +127,7 @@ fn judge(found: &Found, others_live: bool) -> Result<Verdict> {
 }
 
 /// Compares the live snapshot with the catalogue and with the options.
-fn look(stored: &Datasource, version: &str, observed: &mut Observed, calls: &mut Calls) -> Result<()> {
+fn look(stored: &Datasource, version: &str, observed: &mut Observations, calls: &mut RemedyCalls) -> Result<()> {
     let name = stored.about.name.as_str();
     let now = drift::current(stored)?;
     observed.without_tables = now.schema.tables.is_empty();
@@ -171,7 +171,7 @@ fn schemas_missing(stored: &Datasource, tables: &[TableName]) -> Result<Vec<(Str
 
 /// The options without what names nothing. A list of inclusions that would be empty would take in every table:
 /// there, the near name stands in place of the glob, or nothing changes.
-fn mended(stored: &Datasource, preferred: &[String], unmatched: &[(Unmatched, Vec<String>)]) -> Value {
+fn mended(stored: &Datasource, preferred: &[String], unmatched: &[(UnmatchedGlob, Vec<String>)]) -> Value {
     let mut options = stored.stored_options.clone();
     if let Some(Value::Array(tables)) = options.get_mut("preferred_tables") {
         tables.retain(|table| !preferred.iter().any(|missing| *table == missing.as_str()));

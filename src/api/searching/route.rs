@@ -10,7 +10,7 @@ use crate::pg::server::argument::TextArray;
 use crate::pg::server::error::{Error, OrRaise, Result};
 use nl2sql_core::catalog::identifier::shown;
 use nl2sql_core::search::fusion;
-use nl2sql_core::search::fusion::{Dropped, Fused, Fusion, RRF_K, Signal};
+use nl2sql_core::search::fusion::{DropReason, Fusion, RRF_K, RankedDatasource, Signal};
 use pgrx::JsonB;
 use pgrx::prelude::*;
 use serde_json::{Value, json};
@@ -57,9 +57,9 @@ struct Routing {
     candidates: usize,
     floor_ratio: f64,
     signals: Vec<Signal>,
-    fused: Vec<Fused>,
-    picks: Vec<Fused>,
-    dropped: Vec<(Fused, Dropped)>,
+    fused: Vec<RankedDatasource>,
+    picks: Vec<RankedDatasource>,
+    dropped: Vec<(RankedDatasource, DropReason)>,
 }
 
 impl Routing {
@@ -150,7 +150,7 @@ fn explain_signal(signal: &Signal) -> Value {
     json!({ "signal": signal.name, "hits": hits, "ranking": ranking })
 }
 
-fn explain_fused(candidate: &Fused) -> Value {
+fn explain_fused(candidate: &RankedDatasource) -> Value {
     json!({
         "datasource": candidate.datasource,
         "score": candidate.score,

@@ -6,7 +6,7 @@ use crate::pg::search::terms::TermOrMetric;
 use crate::pg::server::error::{OrRaise, Result};
 use crate::pg::server::jsonb::JsonbText;
 use nl2sql_core::search::prompt;
-use nl2sql_core::search::prompt::Shown;
+use nl2sql_core::search::prompt::PromptTable;
 use pgrx::prelude::*;
 
 #[pg_extern]
@@ -17,7 +17,7 @@ fn nl2sql_schema_prompt(datasource: Option<&str>, question: Option<&str>, sub_qu
 fn render(datasource: Option<&str>, question: Option<&str>, sub_query: Option<JsonbText>) -> Result<String> {
     let request = request(datasource, question, sub_query, None, Some(8), Some(12), Some("fused"))?;
     let found = retrieve::retrieve(&request)?;
-    let shown = found.sent.iter().map(|sent| Shown {
+    let shown = found.sent.iter().map(|sent| PromptTable {
         table: &sent.table,
         definition: &sent.definition,
         preferred: sent.preferred,

@@ -14,7 +14,7 @@ pub struct TableRow {
     pub oid: u32,
     pub schema: String,
     pub name: String,
-    pub kind: Kind,
+    pub kind: TableKind,
     pub description: Option<String>,
     pub row_count: Option<i64>,
     /// The role that owns the table.
@@ -68,8 +68,8 @@ pub struct ForeignKeyRow {
     pub unique: bool,
 }
 
-/// Everything that the catalogue says of the tables in a datasource's scope.
-pub struct Catalogue {
+/// Everything that the catalog says of the tables in a datasource's scope.
+pub struct CatalogRows {
     pub tables: Vec<TableRow>,
     pub columns: Vec<ColumnRow>,
     pub primary_keys: Vec<PrimaryKeyRow>,
@@ -79,7 +79,7 @@ pub struct Catalogue {
     pub structure_only: bool,
 }
 
-impl Catalogue {
+impl CatalogRows {
     /// Puts the rows together. Columns keep the order in which they come; tables are sorted by name
     /// and foreign keys by theirs. What names an excluded table or column is left out with it: its
     /// foreign keys, and a primary key that would no longer be whole.
@@ -99,7 +99,7 @@ impl Catalogue {
         }
         for row in self.checks {
             let Some(table) = tables.get_mut(&row.table) else { continue };
-            for (column, values) in check_values::listed(&row.expression) {
+            for (column, values) in check_values::listed_values(&row.expression) {
                 add_values(table, &column, values);
             }
         }
@@ -153,7 +153,7 @@ fn add_column(table: &mut Table, row: ColumnRow, pii: bool) {
     let mut statistics = Map::new();
     let of_domain = || {
         let checks = row.checks.iter().flatten();
-        checks.flat_map(|check| check_values::listed(check)).find(|(column, _)| column == "value")
+        checks.flat_map(|check| check_values::listed_values(check)).find(|(column, _)| column == "value")
     };
     if let Some(values) = row.labels.clone().or_else(|| of_domain().map(|(_, values)| values))
         && !pii
@@ -205,9 +205,9 @@ pub(crate) mod tests {
     use serde_json::json;
 
     /// Two tables, `shop.orders` referring to `shop.customers`.
-    pub(crate) fn catalogue() -> Catalogue {
+    pub(crate) fn catalog_rows() -> CatalogRows {
         let read = |value: Value| serde_json::from_value(value);
-        Catalogue {
+        CatalogRows {
             tables: read(json!([
                 {"oid": 2, "schema": "shop", "name": "orders", "kind": "table", "description": "What was bought", "row_count": 7, "owner": 10, "guarded": null},
                 {"oid": 1, "schema": "shop", "name": "customers", "kind": "table", "description": null, "row_count": null, "owner": 10, "guarded": null},
@@ -238,7 +238,7 @@ pub(crate) mod tests {
     }
 
     pub(crate) fn schema() -> Schema {
-        catalogue().assemble(&Scope::new(&Options::default()).unwrap())
+        catalog_rows().assemble(&Scope::new(&Options::default()).unwrap())
     }
 
     #[test]
@@ -257,7 +257,7 @@ pub(crate) mod tests {
 
     #[test]
     fn lists_of_checks_are_known_values() {
-        let mut rows = catalogue();
+        let mut rows = catalog_rows();
         rows.checks = serde_json::from_value(json!([
             {"table": 2, "expression": "((\"customerId\" = ANY (ARRAY[1, 2])) AND (state = 'open'::shop.state))"},
             {"table": 1, "expression": "(email = ANY (ARRAY['a@b'::text]))"},
@@ -277,7 +277,7 @@ pub(crate) mod tests {
     #[test]
     fn an_excluded_column_takes_its_keys_along() {
         let options = Options { exclude_columns: vec!["shop.customers.id".into()], ..Options::default() };
-        let schema = catalogue().assemble(&Scope::new(&options).unwrap());
+        let schema = catalog_rows().assemble(&Scope::new(&options).unwrap());
         assert_eq!(schema.tables[0].contract.columns.len(), 1);
         assert!(schema.tables[0].contract.primary_key.is_empty());
         let keys: Vec<&str> = schema.tables[1].contract.foreign_keys.iter().map(|key| key.name.as_str()).collect();
@@ -287,9 +287,9 @@ pub(crate) mod tests {
     #[test]
     fn an_excluded_table_is_not_even_referred_to() {
         let options = Options { exclude: vec!["other.*".into()], ..Options::default() };
-        let schema = catalogue().assemble(&Scope::new(&options).unwrap());
+        let schema = catalog_rows().assemble(&Scope::new(&options).unwrap());
         assert_eq!(schema.tables[1].contract.foreign_keys.len(), 1);
-        let mut rows = catalogue();
+        let mut rows = catalog_rows();
         rows.tables.retain(|row| row.name != "customers");
         let schema = rows.assemble(&Scope::new(&Options::default()).unwrap());
         assert_eq!(schema.tables[0].contract.foreign_keys[0].name, "far");

@@ -5,12 +5,12 @@ use sqlparser::dialect::PostgreSqlDialect;
 use sqlparser::parser::Parser;
 
 /// A list longer than this is data rather than a choice.
-const MOST: usize = 200;
+const MAX_VALUES: usize = 200;
 
 /// The columns that a constraint's expression, as the server prints it, restricts to a list, each with
 /// the list in its order. The column of a domain's constraint is `value`. An expression of any other form
 /// gives nothing.
-pub fn listed(expression: &str) -> Vec<(String, Vec<String>)> {
+pub fn listed_values(expression: &str) -> Vec<(String, Vec<String>)> {
     let Ok(mut parser) = Parser::new(&PostgreSqlDialect {}).with_recursion_limit(100).try_with_sql(expression) else {
         return Vec::new();
     };
@@ -18,7 +18,7 @@ pub fn listed(expression: &str) -> Vec<(String, Vec<String>)> {
     if let Ok(expression) = parser.parse_expr() {
         conjuncts(&expression, &mut found);
     }
-    found.retain(|(_, values)| !values.is_empty() && values.len() <= MOST);
+    found.retain(|(_, values)| !values.is_empty() && values.len() <= MAX_VALUES);
     found
 }
 
@@ -95,7 +95,7 @@ fn literal(expression: &Expr) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::listed;
+    use super::listed_values;
 
     #[test]
     fn lists_as_the_server_prints_them() {
@@ -116,7 +116,7 @@ mod tests {
             ("(state = ANY (ARRAY[E'a\\\\b'::text]))", "state", vec!["a\\b"]),
         ] {
             let wanted = vec![(column.to_owned(), values.into_iter().map(str::to_owned).collect())];
-            assert_eq!(listed(expression), wanted, "{expression}");
+            assert_eq!(listed_values(expression), wanted, "{expression}");
         }
     }
 
@@ -137,9 +137,9 @@ mod tests {
             "((",
             "",
         ] {
-            assert_eq!(listed(expression), [], "{expression}");
+            assert_eq!(listed_values(expression), [], "{expression}");
         }
         let deep = format!("{}x{}", "(".repeat(100_000), ")".repeat(100_000));
-        assert_eq!(listed(&deep), []);
+        assert_eq!(listed_values(&deep), []);
     }
 }

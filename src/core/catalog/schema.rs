@@ -26,7 +26,7 @@ pub struct Table {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum TableKind {
     Table,
     PartitionedTable,
     View,
@@ -34,21 +34,21 @@ pub enum Kind {
     ForeignTable,
 }
 
-impl Kind {
+impl TableKind {
     /// The kind in words, as chunk texts say it.
     pub fn words(self) -> &'static str {
         match self {
-            Kind::Table | Kind::PartitionedTable => "table",
-            Kind::View => "view",
-            Kind::MaterializedView => "materialized view",
-            Kind::ForeignTable => "foreign table",
+            TableKind::Table | TableKind::PartitionedTable => "table",
+            TableKind::View => "view",
+            TableKind::MaterializedView => "materialized view",
+            TableKind::ForeignTable => "foreign table",
         }
     }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TableContract {
-    pub kind: Kind,
+    pub kind: TableKind,
     pub primary_key: Vec<String>,
     pub columns: Vec<ColumnContract>,
     pub foreign_keys: Vec<ForeignKeyContract>,

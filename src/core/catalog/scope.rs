@@ -16,7 +16,7 @@ pub struct Scope {
 
 /// An option's glob that no table or column matches.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unmatched {
+pub struct UnmatchedGlob {
     pub option: &'static str,
     pub glob: String,
 }
@@ -62,7 +62,7 @@ impl Scope {
         &self,
         tables: &[TableName],
         columns: impl Iterator<Item = (&'a TableName, &'a str)> + Clone,
-    ) -> Vec<Unmatched> {
+    ) -> Vec<UnmatchedGlob> {
         let plain: Vec<String> = tables.iter().map(|table| lower(&plain(table))).collect();
         let mut unmatched = Vec::new();
         for globs in self.include.iter().chain([&self.exclude]) {
@@ -143,9 +143,9 @@ impl Globs {
         }
     }
 
-    fn unmatched(&self, matched: impl Fn(&Pattern) -> bool) -> impl Iterator<Item = Unmatched> {
+    fn unmatched(&self, matched: impl Fn(&Pattern) -> bool) -> impl Iterator<Item = UnmatchedGlob> {
         let unmatched = |(glob, pattern): &(String, Pattern)| {
-            (!matched(pattern)).then(|| Unmatched { option: self.option, glob: glob.clone() })
+            (!matched(pattern)).then(|| UnmatchedGlob { option: self.option, glob: glob.clone() })
         };
         self.globs.iter().filter_map(unmatched).collect::<Vec<_>>().into_iter()
     }

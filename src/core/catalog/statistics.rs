@@ -16,9 +16,9 @@ const LONGEST_VALUE: usize = 200;
 
 /// Takes a hash for what it is: a well-mixed number.
 #[derive(Default)]
-pub struct Mixed(u64);
+pub struct IdentityHasher(u64);
 
-impl Hasher for Mixed {
+impl Hasher for IdentityHasher {
     fn finish(&self) -> u64 {
         self.0
     }
@@ -35,13 +35,13 @@ impl Hasher for Mixed {
 /// Counts distinct values by their 64-bit hashes: exactly up to a threshold, then by HyperLogLog
 /// (Flajolet et al. 2007) with 2^14 registers, standard error 0.8 %. The order of values does not matter.
 #[derive(Default)]
-pub struct Distinct {
-    exact: HashSet<u64, BuildHasherDefault<Mixed>>,
-    sketch: Option<CardinalityEstimator<u64, Mixed, 14, 6>>,
+pub struct DistinctCounter {
+    exact: HashSet<u64, BuildHasherDefault<IdentityHasher>>,
+    sketch: Option<CardinalityEstimator<u64, IdentityHasher, 14, 6>>,
     last: Option<u64>,
 }
 
-impl Distinct {
+impl DistinctCounter {
     pub fn add(&mut self, hash: u64) {
         // Neighbouring rows often repeat a value.
         if self.last.replace(hash) == Some(hash) {
@@ -69,13 +69,13 @@ impl Distinct {
 /// Counts texts: exactly up to a threshold; beyond it, the frequent ones alone are kept, by taking the
 /// median count from all and forgetting those left with nothing (Misra and Gries 1982, in batches).
 #[derive(Default)]
-pub struct Frequent {
+pub struct FrequentValues {
     counts: HashMap<Box<str>, u64>,
     too_long: bool,
     forgotten: bool,
 }
 
-impl Frequent {
+impl FrequentValues {
     pub fn add(&mut self, text: &str) {
         if text.len() > LONGEST_VALUE && text.chars().nth(LONGEST_VALUE).is_some() {
             self.too_long = true;
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn few_distinct_values_are_counted_exactly() {
-        let mut distinct = Distinct::default();
+        let mut distinct = DistinctCounter::default();
         (0..50_000).for_each(|n| distinct.add(hash(n % 10_000)));
         assert_eq!(distinct.count(50_000), (10_000, false));
     }
@@ -194,7 +194,7 @@ mod tests {
     #[test]
     fn many_are_estimated_whatever_their_order() {
         for many in [10_001_u64, 50_000, 400_000] {
-            let (mut up, mut down) = (Distinct::default(), Distinct::default());
+            let (mut up, mut down) = (DistinctCounter::default(), DistinctCounter::default());
             (0..many).for_each(|n| up.add(hash(n)));
             (0..many).rev().for_each(|n| down.add(hash(n)));
             let (count, estimated) = up.count(many);
@@ -205,20 +205,20 @@ mod tests {
 
     #[test]
     fn values_come_most_frequent_first() {
-        let mut few = Frequent::default();
+        let mut few = FrequentValues::default();
         ["b", "a", "c", "b", "c"].into_iter().for_each(|text| few.add(text));
         assert_eq!(few.values(), ["b", "c", "a"]);
-        let mut fifty = Frequent::default();
+        let mut fifty = FrequentValues::default();
         (0..50).for_each(|n| fifty.add(&format!("{n:02}")));
         assert_eq!(fifty.values().len(), 50);
-        let mut more = Frequent::default();
+        let mut more = FrequentValues::default();
         (0..51).chain(40..51).for_each(|n| more.add(&format!("{n:02}")));
         assert_eq!(more.values(), ["40", "41", "42", "43", "44"]);
     }
 
     #[test]
     fn the_frequent_survive_among_many() {
-        let mut frequent = Frequent::default();
+        let mut frequent = FrequentValues::default();
         for n in 0..100_000 {
             frequent.add(&format!("rare {n}"));
             if n % 10 == 0 {
@@ -235,7 +235,7 @@ mod tests {
 
     #[test]
     fn a_long_text_is_no_value() {
-        let mut frequent = Frequent::default();
+        let mut frequent = FrequentValues::default();
         frequent.add(&"é".repeat(201));
         frequent.add(&"é".repeat(200));
         assert_eq!(frequent.values(), ["é".repeat(200)]);

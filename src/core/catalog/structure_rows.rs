@@ -1,30 +1,30 @@
-//! From the one row of `sql/reflect/structure.sql`, which holds the structure alone, to a [`Catalogue`].
+//! From the one row of `sql/reflect/structure.sql`, which holds the structure alone, to a [`CatalogRows`].
 
-use crate::catalog::assemble::{Catalogue, ColumnRow, ForeignKeyRow, PrimaryKeyRow, TableRow};
-use crate::catalog::schema::Kind;
+use crate::catalog::assemble::{CatalogRows, ColumnRow, ForeignKeyRow, PrimaryKeyRow, TableRow};
+use crate::catalog::schema::TableKind;
 use serde::Deserialize;
 use std::collections::HashMap;
 
 /// The fields of each row are read from an array, in this order.
 #[derive(Debug, Deserialize)]
-pub struct Structure {
-    tables: Vec<Table>,
-    types: Vec<Type>,
-    columns: Vec<Column>,
+pub struct StructureRow {
+    tables: Vec<StructureTable>,
+    types: Vec<StructureType>,
+    columns: Vec<StructureColumn>,
     primary_keys: Vec<(u32, Vec<i16>)>,
-    foreign_keys: Vec<ForeignKey>,
+    foreign_keys: Vec<StructureForeignKey>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Table {
+struct StructureTable {
     oid: u32,
     schema: String,
     name: String,
-    kind: Kind,
+    kind: TableKind,
 }
 
 #[derive(Debug, Deserialize)]
-struct Column {
+struct StructureColumn {
     table: u32,
     number: i16,
     name: String,
@@ -34,7 +34,7 @@ struct Column {
 }
 
 #[derive(Debug, Deserialize)]
-struct Type {
+struct StructureType {
     id: u32,
     modifier: i32,
     name: String,
@@ -43,7 +43,7 @@ struct Type {
 }
 
 #[derive(Debug, Deserialize)]
-struct ForeignKey {
+struct StructureForeignKey {
     table: u32,
     name: String,
     columns: Vec<i16>,
@@ -53,13 +53,13 @@ struct ForeignKey {
     outside: Option<(String, String, Vec<String>)>,
 }
 
-impl From<Structure> for Catalogue {
-    fn from(structure: Structure) -> Self {
+impl From<StructureRow> for CatalogRows {
+    fn from(structure: StructureRow) -> Self {
         let tables: HashMap<u32, (String, String)> =
             structure.tables.iter().map(|table| (table.oid, (table.schema.clone(), table.name.clone()))).collect();
         let names: HashMap<(u32, i16), String> =
             structure.columns.iter().map(|column| ((column.table, column.number), column.name.clone())).collect();
-        let types: HashMap<(u32, i32), Type> =
+        let types: HashMap<(u32, i32), StructureType> =
             structure.types.into_iter().map(|found| ((found.id, found.modifier), found)).collect();
         let named = |table: u32, numbers: &[i16]| -> Vec<String> {
             numbers.iter().filter_map(|number| names.get(&(table, *number)).cloned()).collect()
@@ -88,7 +88,7 @@ impl From<Structure> for Catalogue {
             .iter()
             .map(|(table, numbers)| PrimaryKeyRow { table: *table, columns: named(*table, numbers) })
             .collect();
-        let table_row = |table: Table| TableRow {
+        let table_row = |table: StructureTable| TableRow {
             oid: table.oid,
             schema: table.schema,
             name: table.name,
@@ -98,7 +98,7 @@ impl From<Structure> for Catalogue {
             owner: 0,
             guarded: None,
         };
-        let column_row = |column: Column| {
+        let column_row = |column: StructureColumn| {
             let found = types.get(&(column.type_id, column.type_modifier))?;
             Some(ColumnRow {
                 table: column.table,
@@ -111,7 +111,7 @@ impl From<Structure> for Catalogue {
                 checks: None,
             })
         };
-        Catalogue {
+        CatalogRows {
             tables: structure.tables.into_iter().map(table_row).collect(),
             columns: structure.columns.into_iter().filter_map(column_row).collect(),
             primary_keys,
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn gives_the_fingerprint_that_the_whole_reflection_gives() {
-        let structure: Structure = serde_json::from_value(json!({
+        let structure: StructureRow = serde_json::from_value(json!({
             "tables": [[2, "shop", "orders", "table"], [1, "shop", "customers", "table"]],
             "types": [[23, -1, "integer", false], [25, -1, "text", false], [99, -1, "shop.state", false]],
             "columns": [[1, 1, "id", 23, -1, true], [1, 2, "email", 25, -1, false], [2, 1, "id", 23, -1, true],
@@ -143,7 +143,7 @@ mod tests {
         }))
         .unwrap();
         let scope = Scope::new(&Options::default()).unwrap();
-        let read = Catalogue::from(structure).assemble(&scope);
+        let read = CatalogRows::from(structure).assemble(&scope);
         assert_eq!(fingerprint("shop", &read), fingerprint("shop", &crate::catalog::assemble::tests::schema()));
     }
 }

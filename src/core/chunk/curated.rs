@@ -2,7 +2,7 @@
 
 use crate::catalog::identifier::{TableName, quote_identifier};
 use crate::catalog::identifier_words::split_identifier;
-use crate::chunk::cutter::{Chunk, ChunkType, Cutter, Reads};
+use crate::chunk::cutter::{Chunk, ChunkType, Cutter, VisibleIf};
 use crate::chunk::text::sentence;
 use crate::curated::content::{Content, Item, Metric, Term, VerifiedQuery, item_hash};
 use crate::curated::validate;
@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, HashSet};
 
 /// What is cut from the content of one datasource, and what cannot be, since it does not fit the schema any more.
 #[derive(Debug, Default)]
-pub struct Cut {
+pub struct CuratedChunks {
     pub chunks: Vec<Chunk>,
     /// What each piece reads of this schema.
     pub reads: Vec<(Item, reads::Reads)>,
@@ -33,8 +33,8 @@ pub fn cut<'a>(
     before: &'a BTreeMap<Item, reads::Reads>,
     names: &Names<'a>,
     ask: &mut dyn FnMut(&Item, &Checked) -> Option<Problem>,
-) -> Cut {
-    let mut cut = Cut::default();
+) -> CuratedChunks {
+    let mut cut = CuratedChunks::default();
     for query in &content.verified_queries {
         let item = Item::VerifiedQuery(query.id.clone());
         let before = before.get(&item);
@@ -103,7 +103,7 @@ fn verified_query(cutter: &Cutter, query: &VerifiedQuery, reads: &reads::Reads) 
     let cut = |text: String| {
         let place = format!("{}:{}", query.id, &sha256_hex(&text)[..12]);
         let fields = json!({ "query_id": query.id });
-        let reads = Reads::Several(reads.clone());
+        let reads = VisibleIf::Several(reads.clone());
         let chunk = cutter.chunk(ChunkType::VerifiedQuery, Some(&place), text, fields, reads);
         Chunk { curated_hash: Some(hash.clone()), ..chunk }
     };
@@ -129,7 +129,7 @@ fn metric(cutter: &Cutter, metric: &Metric, table: &TableName, reads: &reads::Re
     let mut reads = reads.clone();
     reads.add_table(table);
     let chunk =
-        cutter.chunk(ChunkType::Metric, Some(&quote_identifier(&metric.name)), text, fields, Reads::Several(reads));
+        cutter.chunk(ChunkType::Metric, Some(&quote_identifier(&metric.name)), text, fields, VisibleIf::Several(reads));
     Chunk { curated_hash: Some(item_hash(metric)), ..chunk }
 }
 
@@ -141,8 +141,13 @@ fn term(cutter: &Cutter, term: &Term, reads: &reads::Reads) -> Chunk {
     }
     let keys: Vec<String> = reads.tables.keys().map(TableName::to_string).collect();
     let fields = json!({ "term": term.term, "definition": term.definition, "synonyms": term.synonyms, "tables": keys });
-    let chunk =
-        cutter.chunk(ChunkType::Term, Some(&quote_identifier(&term.term)), text, fields, Reads::Several(reads.clone()));
+    let chunk = cutter.chunk(
+        ChunkType::Term,
+        Some(&quote_identifier(&term.term)),
+        text,
+        fields,
+        VisibleIf::Several(reads.clone()),
+    );
     Chunk { curated_hash: Some(item_hash(term)), ..chunk }
 }
 
@@ -187,7 +192,7 @@ mod tests {
         assert_eq!(cut.chunks[2].metadata["table"], "shop.orders");
         assert_eq!(cut.chunks[3].id, "curated.term:shop:v1:\"churn rate\"");
         assert!(cut.chunks.iter().all(|chunk| !chunk.text.contains("SELECT") && chunk.curated_hash.is_some()));
-        let Reads::Several(reads) = &cut.chunks[0].reads else { panic!() };
+        let VisibleIf::Several(reads) = &cut.chunks[0].reads else { panic!() };
         assert_eq!(reads.columns(), ["shop.orders.id", "shop.orders.state"]);
         assert_eq!(cut.problems.len(), 1);
         assert!(cut.problems[0].to_string().starts_with("verified query \"gone\": sql, line 1: column \"x\""));

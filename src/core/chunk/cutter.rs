@@ -54,7 +54,7 @@ impl ChunkType {
 
 /// What a datasource says of itself when it is registered.
 #[derive(Debug, Clone, Default)]
-pub struct About {
+pub struct DatasourceInfo {
     pub name: String,
     pub description: Option<String>,
     pub domains: Vec<String>,
@@ -65,7 +65,7 @@ pub struct About {
 
 /// What a role must be able to read for an entry to exist for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reads {
+pub enum VisibleIf {
     /// Any table or column of the datasource.
     Datasource,
     /// The table as such, or each of these columns of it. A table's own entry names every column.
@@ -82,16 +82,16 @@ pub struct Chunk {
     pub chunk_type: ChunkType,
     pub text: String,
     pub metadata: Map<String, Value>,
-    pub reads: Reads,
+    pub reads: VisibleIf,
     /// What retrieval ranks by, beside the vector of the text.
-    pub document: Option<Document>,
+    pub document: Option<SearchDocument>,
     /// SHA-256 of the piece of curated content that it is cut from.
     pub curated_hash: Option<String>,
 }
 
 /// A chunk as retrieval's lexical search sees it.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Document {
+pub struct SearchDocument {
     /// A column's place in its table, from 1 on; 0 for everything else.
     pub place: i16,
     /// Names in words, comments, synonyms.
@@ -100,7 +100,7 @@ pub struct Document {
     pub values: Vec<String>,
 }
 
-impl Document {
+impl SearchDocument {
     fn of(place: usize, words: &[&str]) -> Option<Self> {
         let words: Vec<&str> = words.iter().map(|text| text.trim()).filter(|text| !text.is_empty()).collect();
         Some(Self { place: i16::try_from(place).ok()?, words: words.join(". "), values: Vec::new() })
@@ -108,7 +108,7 @@ impl Document {
 }
 
 /// All chunks of a snapshot, in a fixed order.
-pub fn chunks(about: &About, schema_version: &str, schema: &Schema) -> Vec<Chunk> {
+pub fn chunks(about: &DatasourceInfo, schema_version: &str, schema: &Schema) -> Vec<Chunk> {
     let cutter = Cutter { datasource: &about.name, schema_version, quote_values: about.quote_values };
     let mut chunks = vec![cutter.datasource(about)];
     let mut asked = HashSet::new();
@@ -143,7 +143,7 @@ impl Cutter<'_> {
         place: Option<&str>,
         text: String,
         fields: Value,
-        reads: Reads,
+        reads: VisibleIf,
     ) -> Chunk {
         let mut id = format!("{}:{}:{}", chunk_type.name(), quote_identifier(self.datasource), self.schema_version);
         if let Some(place) = place {
@@ -161,20 +161,20 @@ impl Cutter<'_> {
         Chunk { id, chunk_type, text, metadata, reads, document: None, curated_hash: None }
     }
 
-    fn datasource(&self, about: &About) -> Chunk {
+    fn datasource(&self, about: &DatasourceInfo) -> Chunk {
         let fields = json!({ "description": about.description, "domains": about.domains });
-        let mut chunk = self.chunk(ChunkType::Datasource, None, datasource_text(about), fields, Reads::Datasource);
+        let mut chunk = self.chunk(ChunkType::Datasource, None, datasource_text(about), fields, VisibleIf::Datasource);
         let domains = about.domains.join(". ");
         let words = [&split_identifier(&about.name), about.description.as_deref().unwrap_or(""), &domains];
-        chunk.document = Document::of(0, &words);
+        chunk.document = SearchDocument::of(0, &words);
         chunk
     }
 
     fn example(&self, question: &str) -> Chunk {
         let hash = &sha256_hex(question)[..12];
         let text = question.to_owned();
-        let mut chunk = self.chunk(ChunkType::DatasourceExample, Some(hash), text, Value::Null, Reads::Datasource);
-        chunk.document = Document::of(0, &[question]);
+        let mut chunk = self.chunk(ChunkType::DatasourceExample, Some(hash), text, Value::Null, VisibleIf::Datasource);
+        chunk.document = SearchDocument::of(0, &[question]);
         chunk
     }
 
@@ -191,10 +191,10 @@ impl Cutter<'_> {
             "row_count": table.metadata.row_count,
         });
         let names = table.contract.columns.iter().map(|column| column.name.clone()).collect();
-        let reads = Reads::Columns(table.name.clone(), names);
+        let reads = VisibleIf::Columns(table.name.clone(), names);
         let mut chunk = self.chunk(ChunkType::Table, Some(&key), table_text(table), fields, reads);
         let description = table.metadata.description.as_deref().unwrap_or("");
-        chunk.document = Document::of(0, &[&split_identifier(&table.name.name), description]);
+        chunk.document = SearchDocument::of(0, &[&split_identifier(&table.name.name), description]);
         chunk
     }
 
@@ -211,13 +211,13 @@ impl Cutter<'_> {
             fields[name] = value.clone();
         }
         let place = format!("{key}.{}", quote_identifier(&column.name));
-        let reads = Reads::Columns(table.name.clone(), vec![column.name.clone()]);
+        let reads = VisibleIf::Columns(table.name.clone(), vec![column.name.clone()]);
         let text = column_text(table, column, metadata, self.quote_values);
         let mut chunk = self.chunk(ChunkType::Column, Some(&place), text, fields, reads);
         let synonyms = metadata.synonyms.join(". ");
         let words = [&split_identifier(&column.name), metadata.description.as_deref().unwrap_or(""), &synonyms];
-        chunk.document =
-            Document::of(number, &words).map(|document| Document { values: known_values(metadata), ..document });
+        chunk.document = SearchDocument::of(number, &words)
+            .map(|document| SearchDocument { values: known_values(metadata), ..document });
         chunk
     }
 
@@ -232,8 +232,12 @@ impl Cutter<'_> {
             "constraint": key.name,
         });
         let place = format!("{from}.{}", quote_identifier(&key.name));
-        let reads =
-            Reads::Relationship(table.name.clone(), key.columns.clone(), key.referred(), key.referred_columns.clone());
+        let reads = VisibleIf::Relationship(
+            table.name.clone(),
+            key.columns.clone(),
+            key.referred(),
+            key.referred_columns.clone(),
+        );
         self.chunk(ChunkType::Relationship, Some(&place), relationship_text(table, key, metadata), fields, reads)
     }
 }
@@ -258,8 +262,8 @@ mod tests {
     use super::*;
     use crate::catalog::assemble::tests::schema;
 
-    fn about() -> About {
-        About {
+    fn about() -> DatasourceInfo {
+        DatasourceInfo {
             name: "shop".into(),
             description: Some("What is sold".into()),
             domains: vec!["retail".into()],
@@ -318,7 +322,7 @@ mod tests {
         for chunk in chunks(&about(), "v1", &schema()) {
             assert!(!chunk.text.contains("closed"), "{}", chunk.text);
         }
-        let about = About { quote_values: true, ..about() };
+        let about = DatasourceInfo { quote_values: true, ..about() };
         let quoting: Vec<String> = chunks(&about, "v1", &schema())
             .into_iter()
             .map(|chunk| chunk.text)

@@ -7,7 +7,7 @@ use crate::catalog::identifier_words::split_identifier;
 use crate::catalog::schema::{
     Cardinality, ColumnContract, ColumnMetadata, ForeignKeyContract, ForeignKeyMetadata, Table,
 };
-use crate::chunk::cutter::About;
+use crate::chunk::cutter::DatasourceInfo;
 use serde_json::Value;
 
 /// The model reads 256 tokens.
@@ -15,7 +15,7 @@ const MOST_VALUES: usize = 20;
 
 /// Description, then the name where the description does not say it already: a name in front draws
 /// every question that uses the same common word (`support`).
-pub fn datasource_text(about: &About) -> String {
+pub fn datasource_text(about: &DatasourceInfo) -> String {
     let name = name_in_words(&about.name);
     let mut text = match present(about.description.as_deref()) {
         None => name,
@@ -138,10 +138,10 @@ mod tests {
 
     #[test]
     fn a_name_that_the_description_says_is_not_said_twice() {
-        let about = |name: &str, description: Option<&str>| About {
+        let about = |name: &str, description: Option<&str>| DatasourceInfo {
             name: name.into(),
             description: description.map(str::to_owned),
-            ..About::default()
+            ..DatasourceInfo::default()
         };
         let text = |name, description| datasource_text(&about(name, description));
         assert_eq!(text("chinook", Some("The Chinook music store")), "The Chinook music store");

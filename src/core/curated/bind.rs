@@ -1,7 +1,7 @@
 //! Binding: a verified query's SQL with checked values in place of its params.
 
 use crate::catalog::identifier::{TableName, shown};
-use crate::catalog::schema::{ColumnContract, ColumnMetadata, Kind, Schema, Table, TableContract, TableMetadata};
+use crate::catalog::schema::{ColumnContract, ColumnMetadata, Schema, Table, TableContract, TableKind, TableMetadata};
 use crate::curated::content::VerifiedQuery;
 use crate::curated::param::literal;
 use crate::sql::parse;
@@ -89,7 +89,7 @@ fn schema(columns: &BTreeMap<TableName, Vec<String>>) -> Schema {
     let tables = columns.iter().map(|(name, columns)| Table {
         name: name.clone(),
         contract: TableContract {
-            kind: Kind::Table,
+            kind: TableKind::Table,
             primary_key: Vec::new(),
             columns: columns
                 .iter()

@@ -12,11 +12,11 @@ use std::fmt;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "curated content: verified_queries, metrics, glossary")]
 pub struct Content {
-    #[serde(default, deserialize_with = "some", skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "Vec::is_empty")]
     pub verified_queries: Vec<VerifiedQuery>,
-    #[serde(default, deserialize_with = "some", skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "Vec::is_empty")]
     pub metrics: Vec<Metric>,
-    #[serde(default, deserialize_with = "some", skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "Vec::is_empty")]
     pub glossary: Vec<Term>,
 }
 
@@ -24,17 +24,17 @@ pub struct Content {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a verified query: id, description, questions, params, sql")]
 pub struct VerifiedQuery {
-    #[serde(default, deserialize_with = "some")]
+    #[serde(default, deserialize_with = "null_as_default")]
     pub id: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Phrasings; `{name}` stands for a param.
-    #[serde(default, deserialize_with = "some")]
+    #[serde(default, deserialize_with = "null_as_default")]
     pub questions: Vec<String>,
-    #[serde(default, deserialize_with = "some", skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "BTreeMap::is_empty")]
     pub params: BTreeMap<String, Param>,
     /// One reading statement; `:name` stands for a param.
-    #[serde(default, deserialize_with = "some")]
+    #[serde(default, deserialize_with = "null_as_default")]
     pub sql: String,
 }
 
@@ -42,13 +42,13 @@ pub struct VerifiedQuery {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a metric: name, description, expression, table")]
 pub struct Metric {
-    #[serde(default, deserialize_with = "some")]
+    #[serde(default, deserialize_with = "null_as_default")]
     pub name: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    #[serde(default, deserialize_with = "some")]
+    #[serde(default, deserialize_with = "null_as_default")]
     pub expression: String,
-    #[serde(default, deserialize_with = "some")]
+    #[serde(default, deserialize_with = "null_as_default")]
     pub table: String,
 }
 
@@ -56,19 +56,21 @@ pub struct Metric {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a term: term, definition, synonyms, tables")]
 pub struct Term {
-    #[serde(default, deserialize_with = "some")]
+    #[serde(default, deserialize_with = "null_as_default")]
     pub term: String,
-    #[serde(default, deserialize_with = "some")]
+    #[serde(default, deserialize_with = "null_as_default")]
     pub definition: String,
-    #[serde(default, deserialize_with = "some", skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "Vec::is_empty")]
     pub synonyms: Vec<String>,
     /// Tables that it is about.
-    #[serde(default, deserialize_with = "some", skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "Vec::is_empty")]
     pub tables: Vec<String>,
 }
 
 /// A null stands for nothing, as an empty place in YAML does.
-pub fn some<'de, D: serde::Deserializer<'de>, T: Deserialize<'de> + Default>(deserializer: D) -> Result<T, D::Error> {
+pub fn null_as_default<'de, D: serde::Deserializer<'de>, T: Deserialize<'de> + Default>(
+    deserializer: D,
+) -> Result<T, D::Error> {
     Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 

@@ -10,21 +10,21 @@ use crate::sql::reads::{Names, Reads, column_key};
 use std::collections::BTreeSet;
 
 /// A piece of content and what it reads.
-pub struct Reader<'a> {
+pub struct ItemReads<'a> {
     pub item: Item,
     pub reads: &'a Reads,
     /// Its SQL, to resolve it anew; a metric's is an expression over its table.
-    pub sql: Sql<'a>,
+    pub sql: ItemSql<'a>,
 }
 
-pub enum Sql<'a> {
+pub enum ItemSql<'a> {
     Query(&'a VerifiedQuery),
     Metric(&'a Metric),
 }
 
 /// Why the change from the one schema to the other breaks a piece: `reads dropped table s.t`, `reads dropped column
 /// s.t.c`, `reads retyped column s.t.c`; `may read …` where a name has become ambiguous, or finds another table.
-pub fn reasons(reader: &Reader, diff: &Diff, now: &Names) -> Vec<String> {
+pub fn reasons(reader: &ItemReads, diff: &Diff, now: &Names) -> Vec<String> {
     let mut reasons = BTreeSet::new();
     for table in diff.tables_dropped.iter().filter(|table| reader.reads.tables.contains_key(table)) {
         reasons.insert(format!("reads dropped table {table}"));
@@ -58,13 +58,13 @@ pub fn reasons(reader: &Reader, diff: &Diff, now: &Names) -> Vec<String> {
     reasons.into_iter().collect()
 }
 
-fn resolve(reader: &Reader, now: &Names) -> Option<reads::Found> {
+fn resolve(reader: &ItemReads, now: &Names) -> Option<reads::Found> {
     match &reader.sql {
-        Sql::Query(query) => {
+        ItemSql::Query(query) => {
             let statement = parse::parse(&query.sql).ok()?;
             Some(reads::resolve(&query.sql, &statement, now))
         }
-        Sql::Metric(metric) => {
+        ItemSql::Metric(metric) => {
             let table = validate::table(&metric.table, now).ok()?;
             reads::resolve_expression(&metric.expression, table, now).ok().map(|(_, found)| found)
         }
@@ -87,7 +87,8 @@ mod tests {
         assert_eq!(found.problems, [""; 0]);
         let mut now = before.clone();
         change(&mut now);
-        let reader = Reader { item: Item::VerifiedQuery("q".into()), reads: &found.reads, sql: Sql::Query(&query) };
+        let reader =
+            ItemReads { item: Item::VerifiedQuery("q".into()), reads: &found.reads, sql: ItemSql::Query(&query) };
         reasons(&reader, &diff(&before, &now), &Names::new(&path, &now))
     }
 

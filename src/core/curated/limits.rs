@@ -20,12 +20,12 @@ const MOST_CHOICES: usize = 10_000;
 const LARGEST: usize = 12;
 
 /// Problems of one item as they are found.
-pub(crate) struct Found {
+pub(crate) struct Problems {
     item: Item,
     pub problems: Vec<Problem>,
 }
 
-impl Found {
+impl Problems {
     pub fn new(item: Item) -> Self {
         Self { item, problems: Vec::new() }
     }
@@ -39,7 +39,7 @@ impl Found {
     }
 
     /// What a question must be able to say.
-    pub fn said(&mut self, place: &str, text: &str) {
+    pub fn phrase(&mut self, place: &str, text: &str) {
         self.name(place, text);
         if !text.trim().is_empty() && !text.chars().any(char::is_alphanumeric) {
             self.add(place, format!("\"{}\" has no letter or digit: no question could say it", shown(text)));

@@ -1,6 +1,6 @@
 //! Params of a verified query: their types, what they may be, and how they are written in SQL.
 
-use crate::curated::content::some;
+use crate::curated::content::null_as_default;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -27,7 +27,7 @@ pub struct Param {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max: Option<Value>,
     /// All that it may be; empty: anything.
-    #[serde(default, deserialize_with = "some", skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<Value>,
     /// What stands for it in a phrasing when that is embedded.
     #[serde(default, skip_serializing_if = "Option::is_none")]

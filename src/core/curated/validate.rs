@@ -2,7 +2,7 @@
 
 use crate::catalog::identifier::{TableName, cut, find_table_or_bare, shown};
 use crate::curated::content::{Content, Item, Metric, Term, VerifiedQuery};
-use crate::curated::limits::{Found, LONGEST_NAME, LONGEST_TABLE, LONGEST_TEXT, MOST_PARAMS, MOST_TEXTS};
+use crate::curated::limits::{LONGEST_NAME, LONGEST_TABLE, LONGEST_TEXT, MOST_PARAMS, MOST_TEXTS, Problems};
 use crate::curated::param::{Param, ParamType};
 use crate::similar_names::near_names;
 use crate::sql::parse;
@@ -23,7 +23,7 @@ pub struct Problem {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.item, self.told())
+        write!(f, "{}: {}", self.item, self.without_item())
     }
 }
 
@@ -35,7 +35,7 @@ impl Problem {
     }
 
     /// Without the name of the item.
-    pub fn told(&self) -> String {
+    pub fn without_item(&self) -> String {
         let between = if self.message.starts_with("line ") { ", " } else { ": " };
         format!("{}{between}{}", self.place, self.message)
     }
@@ -98,55 +98,55 @@ pub fn repeated(content: &Content) -> Vec<Problem> {
 }
 
 pub fn verified_query(query: &VerifiedQuery, names: &Names) -> Result<Checked, Vec<Problem>> {
-    let mut found = Found::new(Item::VerifiedQuery(query.id.clone()));
+    let mut problems = Problems::new(Item::VerifiedQuery(query.id.clone()));
     if !is_id(&query.id) {
-        found.add("id", "it must be lower-case letters, digits and underscores, a letter first");
+        problems.add("id", "it must be lower-case letters, digits and underscores, a letter first");
     }
-    found.size(query);
+    problems.size(query);
     if query.questions.is_empty() {
-        found.add("questions", "there must be at least one");
+        problems.add("questions", "there must be at least one");
     }
-    found.at_most("questions", query.questions.len(), MOST_TEXTS);
+    problems.at_most("questions", query.questions.len(), MOST_TEXTS);
     for (question, number) in query.questions.iter().zip(1..=MOST_TEXTS) {
-        found.text(&format!("questions, the {number}."), question);
+        problems.text(&format!("questions, the {number}."), question);
     }
-    found.description(query.description.as_deref());
-    found.at_most("params", query.params.len(), MOST_PARAMS);
+    problems.description(query.description.as_deref());
+    problems.at_most("params", query.params.len(), MOST_PARAMS);
     for (name, param) in query.params.iter().take(MOST_PARAMS) {
         let place = format!("params.{}", shown(name));
         if !is_param_name(name) {
-            found.add(&place, "its name must be letters, digits and underscores");
+            problems.add(&place, "its name must be letters, digits and underscores");
         }
-        found.param(&place, param);
+        problems.param(&place, param);
     }
     let known: BTreeSet<String> = query.params.keys().cloned().collect();
     let asked: BTreeSet<String> = query.questions.iter().flat_map(|question| placeholder::names(question)).collect();
     for name in asked.difference(&known) {
-        found.add("questions", format!("{{{name}}} is not among the params"));
+        problems.add("questions", format!("{{{name}}} is not among the params"));
     }
     for name in known.difference(&asked) {
-        found.add("questions", format!("none has {{{}}}, which is among the params", shown(name)));
+        problems.add("questions", format!("none has {{{}}}, which is among the params", shown(name)));
     }
     let checked = match parse::parse(&query.sql) {
         Err(problem) => {
-            found.add("sql", problem);
+            problems.add("sql", problem);
             Checked::default()
         }
         Ok(statement) => {
             let used: BTreeSet<String> = statement.placeholders.iter().map(|place| place.name.clone()).collect();
             for name in used.difference(&known) {
-                found.add("sql", format!(":{} is not among the params", shown(name)));
+                problems.add("sql", format!(":{} is not among the params", shown(name)));
             }
             for name in known.difference(&used) {
-                found.add("sql", format!("it does not have :{}, which is among the params", shown(name)));
+                problems.add("sql", format!("it does not have :{}, which is among the params", shown(name)));
             }
             let texts = query.params.values().any(|param| param.param_type == ParamType::String);
             if texts && placeholder::has_plain_backslash(&query.sql) {
-                found.add("sql", "a text with a backslash must be written as E'…' or $$…$$ beside a string param: in plain quotes its end depends on standard_conforming_strings");
+                problems.add("sql", "a text with a backslash must be written as E'…' or $$…$$ beside a string param: in plain quotes its end depends on standard_conforming_strings");
             }
             let resolved = reads::resolve(&query.sql, &statement, names);
             for problem in &resolved.problems {
-                found.add("sql", problem);
+                problems.add("sql", problem);
             }
             let number = |name: &str| query.params.keys().position(|known| known == name).map_or(0, |at| at + 1);
             let sql = reads::qualify(&query.sql, &resolved, &statement, |name| format!("${}", number(name)));
@@ -158,7 +158,7 @@ pub fn verified_query(query: &VerifiedQuery, names: &Names) -> Result<Checked, V
             }
         }
     };
-    found.or(checked)
+    problems.or(checked)
 }
 
 /// That the names of a query or a metric have come to mean something else than when it was written down.
@@ -184,25 +184,25 @@ fn sql_type(param: &Param) -> SqlType {
 
 /// Also gives the table that the metric is of.
 pub fn metric(metric: &Metric, names: &Names) -> Result<(TableName, Checked), Vec<Problem>> {
-    let mut found = Found::new(Item::Metric(metric.name.clone()));
-    found.name("name", &metric.name);
-    found.description(metric.description.as_deref());
-    let fits = found.within("expression", &metric.expression, LONGEST_TEXT);
+    let mut problems = Problems::new(Item::Metric(metric.name.clone()));
+    problems.name("name", &metric.name);
+    problems.description(metric.description.as_deref());
+    let fits = problems.within("expression", &metric.expression, LONGEST_TEXT);
     let table = table(&metric.table, names);
     let checked = match &table {
         Err(problem) => {
-            found.add("table", problem);
+            problems.add("table", problem);
             Checked::default()
         }
         Ok(_) if !fits => Checked::default(),
         Ok(table) => match reads::resolve_expression(&metric.expression, table, names) {
             Err(problem) => {
-                found.add("expression", problem);
+                problems.add("expression", problem);
                 Checked::default()
             }
             Ok((sql, mut resolved)) => {
                 for problem in &resolved.problems {
-                    found.add("expression", problem);
+                    problems.add("expression", problem);
                 }
                 let sql = placeholder::replace(&sql, &[], &resolved.unqualified, str::to_owned);
                 resolved.reads.note_bare(&metric.table, table);
@@ -211,32 +211,32 @@ pub fn metric(metric: &Metric, names: &Names) -> Result<(TableName, Checked), Ve
         },
     };
     match table {
-        Ok(table) => found.or((table.clone(), checked)),
-        Err(_) => Err(found.problems),
+        Ok(table) => problems.or((table.clone(), checked)),
+        Err(_) => Err(problems.problems),
     }
 }
 
 /// Also gives the tables that the term is about, as what it reads.
 pub fn term(term: &Term, names: &Names) -> Result<Reads, Vec<Problem>> {
-    let mut found = Found::new(Item::Term(term.term.clone()));
-    found.said("term", &term.term);
-    found.text("definition", &term.definition);
-    found.at_most("synonyms", term.synonyms.len(), MOST_TEXTS);
+    let mut problems = Problems::new(Item::Term(term.term.clone()));
+    problems.phrase("term", &term.term);
+    problems.text("definition", &term.definition);
+    problems.at_most("synonyms", term.synonyms.len(), MOST_TEXTS);
     for synonym in term.synonyms.iter().take(MOST_TEXTS) {
-        found.said("synonyms", synonym);
+        problems.phrase("synonyms", synonym);
     }
     let mut reads = Reads::default();
-    found.at_most("tables", term.tables.len(), MOST_TEXTS);
+    problems.at_most("tables", term.tables.len(), MOST_TEXTS);
     for wanted in term.tables.iter().take(MOST_TEXTS) {
         match table(wanted, names) {
             Ok(table) => {
                 reads.add_table(table);
                 reads.note_bare(wanted, table);
             }
-            Err(problem) => found.add("tables", problem),
+            Err(problem) => problems.add("tables", problem),
         }
     }
-    found.or(reads)
+    problems.or(reads)
 }
 
 /// A table by its relation key, or by a bare name that has a meaning already, or that the path or nothing else makes
@@ -270,7 +270,7 @@ mod tests {
     use crate::catalog::assemble::tests::schema;
     use serde_json::json;
 
-    fn problems(query: serde_json::Value) -> Vec<String> {
+    fn problems_of(query: serde_json::Value) -> Vec<String> {
         let query: VerifiedQuery = serde_json::from_value(query).unwrap();
         let schema = schema();
         let path = ["shop".to_owned()];
@@ -343,11 +343,11 @@ mod tests {
                 "verified query \"a\": params.n: default must be a whole number",
             ),
         ] {
-            let found = problems(query);
-            assert!(found.iter().any(|problem| problem.starts_with(wanted)), "{wanted}: {found:?}");
+            let problems = problems_of(query);
+            assert!(problems.iter().any(|problem| problem.starts_with(wanted)), "{wanted}: {problems:?}");
         }
         let unused =
-            problems(json!({"id": "a", "questions": ["x"], "params": {"n": {"type": "int"}}, "sql": "SELECT 1"}));
+            problems_of(json!({"id": "a", "questions": ["x"], "params": {"n": {"type": "int"}}, "sql": "SELECT 1"}));
         assert_eq!(unused.len(), 2, "{unused:?}");
     }
 
@@ -403,7 +403,7 @@ mod tests {
         let long = |length: usize| "x".repeat(length);
         let query = |text: usize, questions: usize, choices: usize| {
             let choices: Vec<String> = (0..choices).map(|n| format!("{n}")).chain([long(text)]).collect();
-            problems(json!({
+            problems_of(json!({
                 "id": "a", "description": long(text), "questions": vec![format!("{{n}}{}", long(text - 3)); questions],
                 "params": {"n": {"type": "string", "default": long(text), "example": long(text), "choices": choices}}, "sql": "SELECT :n",
             }))
@@ -412,11 +412,11 @@ mod tests {
         let of = |place: &str| format!("verified query \"a\": {place}");
         let params = ["an element of choices", "default", "example"]
             .map(|name| of(&format!("params.n: {name} is longer than 10000 bytes")));
-        let mut found = query(10_001, 1, 1);
-        found.sort();
+        let mut problems = query(10_001, 1, 1);
+        problems.sort();
         let [element, default, example] = params;
         assert_eq!(
-            found,
+            problems,
             [
                 of("description: it is longer than 10000 bytes"),
                 element,
@@ -433,14 +433,14 @@ mod tests {
             ]
         );
         let control = json!({"id": "a", "questions": vec!["\u{1}".repeat(10_000); 250], "sql": "SELECT 1"});
-        assert_eq!(problems(control), [of("all of it: it is longer than 12 MB")]);
+        assert_eq!(problems_of(control), [of("all of it: it is longer than 12 MB")]);
         let many: serde_json::Map<String, serde_json::Value> =
             (0..101).map(|n| (format!("p{n}"), json!({"type": "int"}))).collect();
         let texts = |mark: &str| many.keys().map(|name| mark.replace('x', name)).collect::<Vec<_>>().join(", ");
-        let found = problems(
+        let problems = problems_of(
             json!({"id": "a", "questions": [texts("{x}")], "params": many, "sql": format!("SELECT {}", texts(":x"))}),
         );
-        assert_eq!(found, [of("params: there are 101, and at most 100 may be")]);
+        assert_eq!(problems, [of("params: there are 101, and at most 100 may be")]);
 
         let metric = |name: usize, text: usize| {
             let one = Metric {
@@ -449,7 +449,7 @@ mod tests {
                 expression: format!("count('{}')", long(text - 9)),
                 table: "orders".into(),
             };
-            metric(&one, &names).err().unwrap_or_default().iter().map(Problem::told).collect::<Vec<_>>()
+            metric(&one, &names).err().unwrap_or_default().iter().map(Problem::without_item).collect::<Vec<_>>()
         };
         assert_eq!(metric(200, 10_000), [""; 0]);
         assert_eq!(
@@ -467,7 +467,7 @@ mod tests {
                 synonyms: vec![synonym; number],
                 tables: vec!["orders".into(); number],
             };
-            term(&one, &names).err().unwrap_or_default().iter().map(Problem::told).collect::<Vec<_>>()
+            term(&one, &names).err().unwrap_or_default().iter().map(Problem::without_item).collect::<Vec<_>>()
         };
         assert_eq!(term(long(200), long(200), 10_000, 1000), [""; 0]);
         let name = "it is longer than 200 bytes";

@@ -17,7 +17,7 @@ const LONGEST: usize = 40;
 
 /// What a constant meets.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Met {
+pub struct Comparand {
     /// What the param is called; `None` where no name can be made of the column's.
     pub name: Option<String>,
     /// The expression that tells it from others of that name.
@@ -43,7 +43,7 @@ impl<'a> RowSources<'a> {
     pub fn of(query: &Query, names: &'a Names<'a>) -> Self {
         let (aliases, ctes) = (BTreeMap::new(), BTreeSet::new());
         let mut sources = Self { names, reads: None, aliases, tables: Vec::new(), known: true, ctes };
-        let mut ctes = Ctes::default();
+        let mut ctes = CteNames::default();
         let _ = query.visit(&mut ctes);
         sources.ctes = ctes.0;
         let _ = query.visit(&mut sources);
@@ -94,13 +94,13 @@ impl<'a> RowSources<'a> {
         types.all(|other| other == first).then_some(first)
     }
 
-    fn column(&self, parts: &[Ident]) -> Option<Met> {
+    fn column(&self, parts: &[Ident]) -> Option<Comparand> {
         let column = parts.iter().map(folded).collect::<Vec<_>>().join(".");
-        Some(Met { name: snake_case(&parts.last()?.value), column, param_type: self.param_type(parts) })
+        Some(Comparand { name: snake_case(&parts.last()?.value), column, param_type: self.param_type(parts) })
     }
 
     /// What an expression is called that is not made of constants alone.
-    pub fn met(&self, expr: &Expr) -> Option<Met> {
+    pub fn comparand(&self, expr: &Expr) -> Option<Comparand> {
         match expr {
             Expr::Identifier(ident) => self.column(std::slice::from_ref(ident)),
             Expr::CompoundIdentifier(parts) => self.column(parts),
@@ -109,82 +109,97 @@ impl<'a> RowSources<'a> {
             | Expr::UnaryOp { expr: inner, .. }
             | Expr::Ceil { expr: inner, .. }
             | Expr::Floor { expr: inner, .. }
-            | Expr::AtTimeZone { timestamp: inner, .. } => self.met(inner),
+            | Expr::AtTimeZone { timestamp: inner, .. } => self.comparand(inner),
             Expr::Trim { expr: inner, .. }
             | Expr::Substring { expr: inner, .. }
-            | Expr::Overlay { expr: inner, .. } => self.met(inner).map(|met| met.of(ParamType::String)),
-            Expr::Cast { expr: inner, data_type, .. } => self.met(inner).map(|met| met.of(cast_type(data_type))),
-            Expr::Extract { field, expr: inner, .. } => self.met(inner).map(|met| part(met, Some(&field.to_string()))),
-            Expr::CompoundFieldAccess { root, .. } => self.met(root).map(|met| met.of(ParamType::String)),
+            | Expr::Overlay { expr: inner, .. } => {
+                self.comparand(inner).map(|comparand| comparand.of(ParamType::String))
+            }
+            Expr::Cast { expr: inner, data_type, .. } => {
+                self.comparand(inner).map(|comparand| comparand.of(cast_type(data_type)))
+            }
+            Expr::Extract { field, expr: inner, .. } => {
+                self.comparand(inner).map(|comparand| part(comparand, Some(&field.to_string())))
+            }
+            Expr::CompoundFieldAccess { root, .. } => {
+                self.comparand(root).map(|comparand| comparand.of(ParamType::String))
+            }
             Expr::Function(function) => self.function(function),
             Expr::BinaryOp { left, op, right } => match op {
                 BinaryOperator::Arrow
                 | BinaryOperator::LongArrow
                 | BinaryOperator::HashArrow
                 | BinaryOperator::HashLongArrow => {
-                    let met = self.met(left)?.of(ParamType::String);
+                    let comparand = self.comparand(left)?.of(ParamType::String);
                     let key = text_of(right).and_then(snake_case);
-                    Some(Met { column: format!("{} {right}", met.column), name: key.or(met.name), ..met })
+                    Some(Comparand {
+                        column: format!("{} {right}", comparand.column),
+                        name: key.or(comparand.name),
+                        ..comparand
+                    })
                 }
-                _ if is_arithmetic(op) && is_constant(right) => self.met(left),
-                _ if is_arithmetic(op) && is_constant(left) => self.met(right),
+                _ if is_arithmetic(op) && is_constant(right) => self.comparand(left),
+                _ if is_arithmetic(op) && is_constant(left) => self.comparand(right),
                 _ => None,
             },
             _ => None,
         }
     }
 
-    fn function(&self, function: &Function) -> Option<Met> {
+    fn function(&self, function: &Function) -> Option<Comparand> {
         let name = function_name(function)?;
         let args = arguments(function);
-        let first = args.iter().find_map(|arg| self.met(arg));
+        let first = args.iter().find_map(|arg| self.comparand(arg));
         Some(match name.as_str() {
             "count" => {
-                let name = first.as_ref().and_then(|met| met.name.as_ref()).map(|name| format!("count_{name}"));
-                Met {
+                let name =
+                    first.as_ref().and_then(|comparand| comparand.name.as_ref()).map(|name| format!("count_{name}"));
+                Comparand {
                     name: Some(name.unwrap_or_else(|| "count".into())),
                     column: "count".into(),
                     param_type: Some(ParamType::Int),
                 }
             }
             "sum" | "avg" | "min" | "max" => {
-                let met = first?;
-                let param_type = if name == "avg" { Some(ParamType::Float) } else { met.param_type };
-                Met {
-                    name: met.name.map(|column| format!("{name}_{column}")),
-                    column: format!("{name} {}", met.column),
+                let comparand = first?;
+                let param_type = if name == "avg" { Some(ParamType::Float) } else { comparand.param_type };
+                Comparand {
+                    name: comparand.name.map(|column| format!("{name}_{column}")),
+                    column: format!("{name} {}", comparand.column),
                     param_type,
                 }
             }
-            "date_part" | "extract" => part(self.met(args.get(1)?)?, args.first().and_then(|field| text_of(field))),
-            "date_trunc" => self.met(args.get(1)?)?.of(ParamType::Date),
+            "date_part" | "extract" => {
+                part(self.comparand(args.get(1)?)?, args.first().and_then(|field| text_of(field)))
+            }
+            "date_trunc" => self.comparand(args.get(1)?)?.of(ParamType::Date),
             "date" | "to_date" | "to_timestamp" => first?.of(ParamType::Date),
             "length" | "char_length" | "octet_length" | "cardinality" | "array_length" => first?.of(ParamType::Int),
             "lower" | "upper" | "initcap" | "btrim" | "ltrim" | "rtrim" | "unaccent" | "to_char" | "left" | "right"
             | "replace" | "concat" | "md5" => first?.of(ParamType::String),
             "coalesce" | "nullif" | "greatest" | "least" | "abs" | "round" | "trunc" | "ceil" | "floor" => first?,
-            _ => Met { param_type: None, ..first? },
+            _ => Comparand { param_type: None, ..first? },
         })
     }
 }
 
-impl Met {
+impl Comparand {
     fn of(self, param_type: ParamType) -> Self {
         Self { param_type: Some(param_type), ..self }
     }
 }
 
 /// A part of a date, named after the field where that is known.
-fn part(met: Met, field: Option<&str>) -> Met {
-    let column = format!("{} {}", met.column, field.unwrap_or_default().to_ascii_lowercase());
-    let name = field.and_then(snake_case).or_else(|| met.name.map(|name| format!("{name}_part")));
-    Met { name, column, param_type: Some(ParamType::Int) }
+fn part(comparand: Comparand, field: Option<&str>) -> Comparand {
+    let column = format!("{} {}", comparand.column, field.unwrap_or_default().to_ascii_lowercase());
+    let name = field.and_then(snake_case).or_else(|| comparand.name.map(|name| format!("{name}_part")));
+    Comparand { name, column, param_type: Some(ParamType::Int) }
 }
 
 #[derive(Default)]
-struct Ctes(BTreeSet<String>);
+struct CteNames(BTreeSet<String>);
 
-impl Visitor for Ctes {
+impl Visitor for CteNames {
     type Break = ();
 
     fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {

@@ -2,12 +2,12 @@
 
 use crate::curated::param::ParamType;
 use crate::mine::comparand::{
-    Met, RowSources, arguments, cast_type, function_name, is_arithmetic, is_constant, unnamed,
+    Comparand, RowSources, arguments, cast_type, function_name, is_arithmetic, is_constant, unnamed,
 };
-use crate::mine::normalized_sql::MinedText;
+use crate::mine::normalized_sql::NormalizedSql;
 use crate::mine::operand::{Leaf, bare, elements, leaves, literal_type, placeholder_name};
 use crate::sql::parse::folded;
-use crate::sql::placeholder::Places;
+use crate::sql::placeholder::SourceMap;
 use sqlparser::ast::{
     BinaryOperator, Expr, Function, InTarget, JoinConstraint, JoinOperator, LimitClause, Query, Select, SelectItem,
     SetExpr, TableFactor, TableFunctionArgs, TableWithJoins, Value, ValueWithSpan, Visit, Visitor,
@@ -33,42 +33,42 @@ pub enum Bound {
 
 /// What is known of a constant.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Known {
+pub struct LiteralInfo {
     pub name: Option<String>,
     pub param_type: Option<ParamType>,
     /// The column that it bounds.
     pub bound: Option<(String, Bound)>,
     /// The bound of a BETWEEN, which has another.
     pub between: bool,
-    /// How many rows are wanted, or left out: no column is met.
+    /// How many rows are wanted, or left out: it is compared with no column.
     pub rows: bool,
 }
 
 /// What was found of a statement's constants.
 #[derive(Debug, Default)]
 pub struct Constants {
-    pub known: BTreeMap<Site, Known>,
+    pub known: BTreeMap<Site, LiteralInfo>,
     /// How often a placeholder stands where its value says nothing: `count($1)`, `EXISTS (SELECT $1 …)`.
     pub idle: BTreeMap<String, usize>,
 }
 
 /// Finds the constants of a statement. Placeholders of which nothing is known are not among them, nor literals that
 /// stay.
-pub fn constants(query: &Query, text: &MinedText, sources: &RowSources) -> Constants {
+pub fn constants(query: &Query, text: &NormalizedSql, sources: &RowSources) -> Constants {
     let mut found = Constants::default();
     for name in &text.dates {
-        let known = Known { param_type: Some(ParamType::Date), ..Known::default() };
+        let known = LiteralInfo { param_type: Some(ParamType::Date), ..LiteralInfo::default() };
         found.known.insert(Site::Placeholder(name.clone()), known);
     }
-    let mut walk = Walk { text, sources, places: Places::of(&text.sql), filtering: BTreeSet::new(), found };
+    let mut walk = LiteralFinder { text, sources, places: SourceMap::of(&text.sql), filtering: BTreeSet::new(), found };
     let _ = query.visit(&mut walk);
     walk.found
 }
 
-struct Walk<'a> {
-    text: &'a MinedText,
+struct LiteralFinder<'a> {
+    text: &'a NormalizedSql,
     sources: &'a RowSources<'a>,
-    places: Places<'a>,
+    places: SourceMap<'a>,
     /// Where the literals of WHERE, HAVING and ON begin.
     filtering: BTreeSet<(u64, u64)>,
     found: Constants,
@@ -78,7 +78,7 @@ fn place(location: Location) -> (u64, u64) {
     (location.line, location.column)
 }
 
-impl Visitor for Walk<'_> {
+impl Visitor for LiteralFinder<'_> {
     type Break = ();
 
     fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
@@ -92,8 +92,12 @@ impl Visitor for Walk<'_> {
         for (expr, name) in [(limit, "n"), (fetch, "n"), (offset, "skip")] {
             let Some(expr) = expr else { continue };
             self.filter(expr);
-            let known =
-                Known { name: Some(name.to_owned()), param_type: Some(ParamType::Int), rows: true, ..Known::default() };
+            let known = LiteralInfo {
+                name: Some(name.to_owned()),
+                param_type: Some(ParamType::Int),
+                rows: true,
+                ..LiteralInfo::default()
+            };
             for leaf in leaves(expr) {
                 self.record(&leaf, known.clone());
             }
@@ -191,7 +195,7 @@ impl Visitor for Walk<'_> {
     }
 }
 
-impl Walk<'_> {
+impl LiteralFinder<'_> {
     /// A comparison; `bound`: what the right side is of the left one.
     fn compare(&mut self, left: &Expr, right: &Expr, bound: Option<Bound>) {
         if let (Expr::Tuple(left), Expr::Tuple(right)) = (bare(left), bare(right))
@@ -206,16 +210,16 @@ impl Walk<'_> {
 
     /// The constants of one side of a comparison.
     fn side(&mut self, side: &Expr, other: &Expr, bound: Option<Bound>) {
-        self.add(side, other, |known, met| {
-            known.param_type = known.param_type.or(met.param_type);
-            known.bound = bound.map(|bound| (met.column.clone(), bound));
+        self.add(side, other, |known, comparand| {
+            known.param_type = known.param_type.or(comparand.param_type);
+            known.bound = bound.map(|bound| (comparand.column.clone(), bound));
         });
     }
 
     fn between(&mut self, side: &Expr, other: &Expr, bound: Bound) {
-        self.add(side, other, |known, met| {
-            known.param_type = known.param_type.or(met.param_type);
-            known.bound = Some((met.column.clone(), bound));
+        self.add(side, other, |known, comparand| {
+            known.param_type = known.param_type.or(comparand.param_type);
+            known.bound = Some((comparand.column.clone(), bound));
             known.between = true;
         });
     }
@@ -227,31 +231,31 @@ impl Walk<'_> {
         }
     }
 
-    fn add(&mut self, side: &Expr, other: &Expr, tell: impl Fn(&mut Known, &Met)) {
+    fn add(&mut self, side: &Expr, other: &Expr, tell: impl Fn(&mut LiteralInfo, &Comparand)) {
         let leaves = leaves(side);
         if leaves.is_empty() {
             return;
         }
         // Of a side that has a column itself, a constant is a part: it does not meet the other side.
         let alone = is_constant(side);
-        let met = if alone { self.sources.met(other) } else { None };
+        let comparand = if alone { self.sources.comparand(other) } else { None };
         let may = !alone || !is_constant(other);
         for leaf in leaves {
             let literal = !matches!(leaf.value.value, Value::Placeholder(_));
             if literal && (!may || leaf.joined) {
                 continue;
             }
-            let mut known = Known { param_type: leaf.cast, ..Known::default() };
-            if let (Some(met), true) = (&met, leaf.head || leaf.joined) {
-                known.name.clone_from(&met.name);
-                tell(&mut known, met);
+            let mut known = LiteralInfo { param_type: leaf.cast, ..LiteralInfo::default() };
+            if let (Some(comparand), true) = (&comparand, leaf.head || leaf.joined) {
+                known.name.clone_from(&comparand.name);
+                tell(&mut known, comparand);
             }
             self.record(&leaf, known);
         }
     }
 
     /// What was found first stays; a literal must stand where one is looked for.
-    fn record(&mut self, leaf: &Leaf, mut known: Known) {
+    fn record(&mut self, leaf: &Leaf, mut known: LiteralInfo) {
         let site = match &leaf.value.value {
             Value::Placeholder(name) => Site::Placeholder(name.trim_start_matches(':').to_owned()),
             literal => {
@@ -273,7 +277,7 @@ impl Walk<'_> {
         };
         let old = self.found.known.entry(site).or_default();
         if old.name.is_none() && known.name.is_some() {
-            *old = Known { param_type: old.param_type.or(known.param_type), ..known };
+            *old = LiteralInfo { param_type: old.param_type.or(known.param_type), ..known };
         } else {
             old.param_type = old.param_type.or(known.param_type);
         }
@@ -298,7 +302,7 @@ impl Walk<'_> {
                 Some(ParamType::Date)
             }
             other if placeholder_name(other).is_some_and(dated) => Some(ParamType::Date),
-            other => self.sources.met(other).and_then(|met| met.param_type),
+            other => self.sources.comparand(other).and_then(|comparand| comparand.param_type),
         };
         match param_type {
             _ if !adds => self.typed(bare(operand), ParamType::Float),

@@ -29,7 +29,7 @@ pub fn phrasing(query: &Query, tables: &[TableName], params: &[NamedParam]) -> S
         }
     }
     let (rows, filters): (Vec<&NamedParam>, Vec<&NamedParam>) = params.iter().partition(|param| param.rows);
-    let filters: Vec<String> = filters.into_iter().map(said).collect();
+    let filters: Vec<String> = filters.into_iter().map(filter_words).collect();
     if !filters.is_empty() {
         text = format!("{text}, for {}", filters.join(", "));
     }
@@ -40,7 +40,7 @@ pub fn phrasing(query: &Query, tables: &[TableName], params: &[NamedParam]) -> S
     text
 }
 
-fn said(param: &NamedParam) -> String {
+fn filter_words(param: &NamedParam) -> String {
     let words = param.column.iter().map(|column| format!("{column}{} ", param.suffix).replace('_', " "));
     words.chain([format!("{{{}}}", param.name)]).collect()
 }

@@ -23,32 +23,32 @@ const TYPES: &[&str] = &[
 ];
 
 /// One statement, on one line and without comments; `:p1` stands where `$1` did.
-pub struct MinedText {
+pub struct NormalizedSql {
     pub sql: String,
     /// How many placeholders it has; other names with a colon are none of ours.
     pub placeholders: usize,
     /// Those that stand where a date was.
     pub dates: BTreeSet<String>,
-    pieces: Vec<Piece>,
+    pieces: Vec<SqlToken>,
     /// Literals that are known of placeholders, by the names of these.
     values: BTreeMap<String, String>,
 }
 
 /// A token and its bytes.
-struct Piece {
+struct SqlToken {
     token: Token,
     bytes: Range<usize>,
 }
 
 /// A token of the text as it was, and what lies before it.
-struct Read<'a> {
+struct SourceToken<'a> {
     token: Token,
     text: &'a str,
     space: bool,
     line_break: bool,
 }
 
-impl MinedText {
+impl NormalizedSql {
     /// `None` where the text is no statement, or too short or too long a one. `values`: literals that stand again where
     /// placeholders of these names would.
     pub fn read(text: &str, values: BTreeMap<String, String>) -> Option<Self> {
@@ -72,7 +72,7 @@ impl MinedText {
     }
 
     /// Adds the first of the tokens, with those after it that belong to it; gives how many.
-    fn add(&mut self, rest: &[Read]) -> Option<usize> {
+    fn add(&mut self, rest: &[SourceToken]) -> Option<usize> {
         let first = &rest[0];
         // The field of EXTRACT is gone, and must be a word there.
         if let [_, open, field, from, ..] = rest
@@ -140,7 +140,7 @@ impl MinedText {
         }
         let start = self.sql.len();
         self.sql.push_str(text);
-        self.pieces.push(Piece { token, bytes: start..self.sql.len() });
+        self.pieces.push(SqlToken { token, bytes: start..self.sql.len() });
     }
 
     /// The bytes of a literal that begins at a byte: with the minus before it, or the type.
@@ -163,7 +163,7 @@ impl MinedText {
 }
 
 /// The tokens that say something. Their places count lines and columns; bytes are found in one pass.
-fn significant(text: &str, tokens: Vec<TokenWithSpan>) -> Vec<Read<'_>> {
+fn significant(text: &str, tokens: Vec<TokenWithSpan>) -> Vec<SourceToken<'_>> {
     let mut chars = text.char_indices();
     let mut now = Location { line: 1, column: 1 };
     let mut byte = |wanted: Location| {
@@ -176,7 +176,7 @@ fn significant(text: &str, tokens: Vec<TokenWithSpan>) -> Vec<Read<'_>> {
         }
         chars.offset()
     };
-    let mut read: Vec<Read> = Vec::new();
+    let mut read: Vec<SourceToken> = Vec::new();
     let mut end = 0;
     for TokenWithSpan { token, span } in tokens {
         if matches!(token, Token::Whitespace(_) | Token::EOF) {
@@ -185,7 +185,7 @@ fn significant(text: &str, tokens: Vec<TokenWithSpan>) -> Vec<Read<'_>> {
         let start = byte(span.start);
         let gap = text.get(end..start).unwrap_or_default();
         end = byte(span.end);
-        read.push(Read {
+        read.push(SourceToken {
             token,
             text: text.get(start..end).unwrap_or_default(),
             space: !gap.is_empty(),
@@ -244,7 +244,7 @@ mod tests {
     use super::*;
 
     fn sql(text: &str) -> Option<String> {
-        MinedText::read(text, BTreeMap::new()).map(|read| read.sql)
+        NormalizedSql::read(text, BTreeMap::new()).map(|read| read.sql)
     }
 
     #[test]
@@ -265,7 +265,7 @@ mod tests {
         ] {
             assert_eq!(sql(text).as_deref(), Some(read), "{text}");
         }
-        assert!(MinedText::read("SELECT a > date $7", BTreeMap::new()).unwrap().dates.contains("p7"));
+        assert!(NormalizedSql::read("SELECT a > date $7", BTreeMap::new()).unwrap().dates.contains("p7"));
     }
 
     #[test]
@@ -273,7 +273,7 @@ mod tests {
         let values =
             [("p1", "'year'"), ("p2", "'x y'"), ("p3", "5")].map(|(name, value)| (name.to_owned(), value.to_owned()));
         let read =
-            MinedText::read("SELECT Extract($1 from a), extract($2 FROM b), c=$3 AND d=$4", values.into()).unwrap();
+            NormalizedSql::read("SELECT Extract($1 from a), extract($2 FROM b), c=$3 AND d=$4", values.into()).unwrap();
         assert_eq!(read.sql, "SELECT Extract(year from a), date_part('x y', b), c=5 AND d=:p4");
         assert_eq!(read.placeholders, 1);
     }
@@ -294,7 +294,7 @@ mod tests {
     #[test]
     fn literals_have_their_bytes() {
         let text =
-            MinedText::read("SELECT a = -5, timestamp without time zone 'x', date 'y'", BTreeMap::new()).unwrap();
+            NormalizedSql::read("SELECT a = -5, timestamp without time zone 'x', date 'y'", BTreeMap::new()).unwrap();
         let found = |needle, signed, typed| {
             let start = text.sql.find(needle).unwrap();
             text.literal(start, signed, typed).map(|bytes| &text.sql[bytes])

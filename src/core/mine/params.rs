@@ -1,8 +1,8 @@
 //! A mined statement with params for its constants, named after the columns that they meet.
 
 use crate::curated::param::ParamType;
-use crate::mine::literals::{Bound, Constants, Known, Site};
-use crate::mine::normalized_sql::MinedText;
+use crate::mine::literals::{Bound, Constants, LiteralInfo, Site};
+use crate::mine::normalized_sql::NormalizedSql;
 use crate::sql::parse::Statement;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -22,10 +22,10 @@ pub struct NamedParam {
 
 /// The SQL with params, and these in the order of their places. `None` where places overlap, as no reading of the
 /// statement has them.
-pub fn named(text: &MinedText, statement: &Statement, constants: &Constants) -> Option<(String, Vec<NamedParam>)> {
+pub fn named(text: &NormalizedSql, statement: &Statement, constants: &Constants) -> Option<(String, Vec<NamedParam>)> {
     let edits = edits(statement, constants)?;
     let used = edits.iter().filter_map(|(_, site)| site.as_ref());
-    let mut namer = Namer::new(used.filter_map(|site| constants.known.get(site)));
+    let mut namer = ParamNamer::new(used.filter_map(|site| constants.known.get(site)));
     let mut names: BTreeMap<&Site, String> = BTreeMap::new();
     let mut sql = String::with_capacity(text.sql.len());
     let mut from = 0;
@@ -65,15 +65,15 @@ fn edits(statement: &Statement, constants: &Constants) -> Option<Vec<(Range<usiz
     apart.then_some(edits)
 }
 
-struct Namer {
+struct ParamNamer {
     params: Vec<NamedParam>,
     taken: BTreeSet<String>,
     /// Columns that have a bound on both sides.
     ranges: BTreeSet<String>,
 }
 
-impl Namer {
-    fn new<'k>(known: impl Iterator<Item = &'k Known>) -> Self {
+impl ParamNamer {
+    fn new<'k>(known: impl Iterator<Item = &'k LiteralInfo>) -> Self {
         let (mut lower, mut upper) = (BTreeSet::new(), BTreeSet::new());
         for (column, bound) in known.filter_map(|known| known.bound.as_ref()) {
             match bound {
@@ -85,7 +85,7 @@ impl Namer {
         Self { params: Vec::new(), taken: BTreeSet::new(), ranges }
     }
 
-    fn name(&mut self, known: Option<&Known>) -> String {
+    fn name(&mut self, known: Option<&LiteralInfo>) -> String {
         let suffix = match known.and_then(|known| known.bound.as_ref().map(|(column, bound)| (known, column, bound))) {
             Some((known, column, bound)) if known.between || self.ranges.contains(column) => match bound {
                 Bound::Lower => "_from",

@@ -84,7 +84,7 @@ fn blanked(mut expr: Expr) -> Option<(String, Vec<String>)> {
     if crate::mine::comparand::is_constant(&expr) {
         return None;
     }
-    let _ = VisitMut::visit(&mut expr, &mut Parts);
+    let _ = VisitMut::visit(&mut expr, &mut ExtractAsCall);
     let mut text = String::new();
     let mut constants = Vec::new();
     for token in placeholder::tokens(&expr.to_string()).ok()?.tokens {
@@ -105,9 +105,9 @@ fn blanked(mut expr: Expr) -> Option<(String, Vec<String>)> {
 }
 
 /// A field that is gone makes EXTRACT a call: one that is there is made the same.
-struct Parts;
+struct ExtractAsCall;
 
-impl VisitorMut for Parts {
+impl VisitorMut for ExtractAsCall {
     type Break = ();
 
     fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {

@@ -12,16 +12,16 @@ use std::ops::ControlFlow;
 
 /// The shape of a statement with placeholders. Tables count by their full names.
 pub fn shape(mut query: Query, sources: &RowSources) -> String {
-    let _ = query.visit(&mut Plain { sources });
+    let _ = query.visit(&mut ShapeNormalizer { sources });
     sort_select_list(&mut query);
     query.to_string()
 }
 
-struct Plain<'a> {
+struct ShapeNormalizer<'a> {
     sources: &'a RowSources<'a>,
 }
 
-impl VisitorMut for Plain<'_> {
+impl VisitorMut for ShapeNormalizer<'_> {
     type Break = ();
 
     fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<()> {

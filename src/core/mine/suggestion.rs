@@ -7,7 +7,7 @@ use crate::curated::validate;
 use crate::mine::comparand::RowSources;
 use crate::mine::literals::constants;
 use crate::mine::naming;
-use crate::mine::normalized_sql::MinedText;
+use crate::mine::normalized_sql::NormalizedSql;
 use crate::mine::params::{NamedParam, named};
 use crate::mine::repeated_expressions;
 use crate::mine::statement_shape::shape;
@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// A statement as pg_stat_statements holds it, and its calls.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mined {
+pub struct MinedStatement {
     /// Constants are `$1`, `$2`, …; some may be there still.
     pub text: String,
     pub calls: i64,
@@ -42,46 +42,46 @@ pub struct Suggestion {
 /// of the select list are one, whose text has the most calls. Most calls first, ties by the SQL. `tick` is called between
 /// statements, so that the caller can break off.
 pub fn suggest(
-    mined: Vec<Mined>,
+    mined: Vec<MinedStatement>,
     names: &Names,
     min_calls: i64,
     limit: usize,
     tick: &mut dyn FnMut(),
 ) -> Vec<Suggestion> {
     let mut texts: BTreeMap<String, i64> = BTreeMap::new();
-    for Mined { text, calls } in mined {
+    for MinedStatement { text, calls } in mined {
         let known = texts.entry(text).or_default();
         *known = known.saturating_add(calls);
     }
     let mut clusters: BTreeMap<String, Cluster> = BTreeMap::new();
     for (text, calls) in texts {
         tick();
-        let Some((shape, draft)) = Draft::of(&text, names) else { continue };
-        let new = Cluster { draft, most: calls, calls };
+        let Some((shape, statement)) = ParameterizedStatement::of(&text, names) else { continue };
+        let new = Cluster { statement, most: calls, calls };
         match clusters.get_mut(&shape) {
             Some(cluster) => cluster.add(new),
             None => drop(clusters.insert(shape, new)),
         }
     }
     let mut clusters: Vec<Cluster> = clusters.into_values().filter(|cluster| cluster.calls >= min_calls).collect();
-    clusters.sort_by(|a, b| b.calls.cmp(&a.calls).then_with(|| a.draft.sql.cmp(&b.draft.sql)));
+    clusters.sort_by(|a, b| b.calls.cmp(&a.calls).then_with(|| a.statement.sql.cmp(&b.statement.sql)));
     let mut taken = BTreeSet::new();
-    let suggestions = clusters.into_iter().filter_map(|Cluster { draft, calls, .. }| {
+    let suggestions = clusters.into_iter().filter_map(|Cluster { statement, calls, .. }| {
         tick();
-        let query = draft.query(&taken)?;
+        let query = statement.query(&taken)?;
         // What cannot be imported is no help.
         validate::verified_query(&query, names).ok()?;
         taken.insert(query.id.clone());
-        let tables = draft.reads.tables.keys().map(TableName::to_string).collect();
-        Some(Suggestion { query, calls, tables, columns: draft.reads.columns() })
+        let tables = statement.reads.tables.keys().map(TableName::to_string).collect();
+        Some(Suggestion { query, calls, tables, columns: statement.reads.columns() })
     });
     suggestions.take(limit).collect()
 }
 
 /// Statements of one shape.
 struct Cluster {
-    draft: Draft,
-    /// Calls of the one that the draft is of.
+    statement: ParameterizedStatement,
+    /// Calls of the one that the statement is of.
     most: i64,
     calls: i64,
 }
@@ -89,15 +89,15 @@ struct Cluster {
 impl Cluster {
     fn add(&mut self, other: Self) {
         self.calls = self.calls.saturating_add(other.calls);
-        let better = self.most.cmp(&other.most).then_with(|| other.draft.sql.cmp(&self.draft.sql));
+        let better = self.most.cmp(&other.most).then_with(|| other.statement.sql.cmp(&self.statement.sql));
         if better == Ordering::Less {
-            (self.draft, self.most) = (other.draft, other.most);
+            (self.statement, self.most) = (other.statement, other.most);
         }
     }
 }
 
 /// A statement with params.
-struct Draft {
+struct ParameterizedStatement {
     sql: String,
     params: Vec<NamedParam>,
     reads: Reads,
@@ -105,14 +105,14 @@ struct Draft {
     tables: Vec<TableName>,
 }
 
-impl Draft {
+impl ParameterizedStatement {
     /// With its shape; `None` where the statement is not one to suggest.
     fn of(text: &str, names: &Names) -> Option<(String, Self)> {
-        let mut read = MinedText::read(text, BTreeMap::new())?;
+        let mut read = NormalizedSql::read(text, BTreeMap::new())?;
         let mut statement = parse::parse(&read.sql).ok()?;
         let values = repeated_expressions::values(&statement.query);
         if !values.is_empty() {
-            read = MinedText::read(text, values)?;
+            read = NormalizedSql::read(text, values)?;
             statement = parse::parse(&read.sql).ok()?;
         }
         let text = read;
@@ -151,7 +151,9 @@ impl Draft {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalog::schema::{ColumnContract, ColumnMetadata, Kind, Schema, Table, TableContract, TableMetadata};
+    use crate::catalog::schema::{
+        ColumnContract, ColumnMetadata, Schema, Table, TableContract, TableKind, TableMetadata,
+    };
     use proptest::prelude::*;
 
     fn table(name: &str, columns: &[(&str, &str)]) -> Table {
@@ -164,7 +166,7 @@ mod tests {
         Table {
             name: TableName::new("music", name),
             contract: TableContract {
-                kind: Kind::Table,
+                kind: TableKind::Table,
                 primary_key: Vec::new(),
                 columns: columns.iter().map(column).collect(),
                 foreign_keys: Vec::new(),
@@ -209,7 +211,8 @@ mod tests {
     fn suggestions(texts: &[(&str, i64)], min_calls: i64, limit: usize) -> Vec<Suggestion> {
         let schema = schema();
         let path = ["music".to_owned()];
-        let mined = texts.iter().map(|(text, calls)| Mined { text: (*text).to_owned(), calls: *calls }).collect();
+        let mined =
+            texts.iter().map(|(text, calls)| MinedStatement { text: (*text).to_owned(), calls: *calls }).collect();
         suggest(mined, &Names::new(&path, &schema), min_calls, limit, &mut || ())
     }
 
@@ -592,8 +595,8 @@ mod tests {
         let schema = schema();
         let path = ["music".to_owned()];
         let names = Names::new(&path, &schema);
-        if let Some((_, draft)) = Draft::of(text, &names) {
-            let query = draft.query(&BTreeSet::new()).unwrap();
+        if let Some((_, statement)) = ParameterizedStatement::of(text, &names) {
+            let query = statement.query(&BTreeSet::new()).unwrap();
             assert!(
                 validate::verified_query(&query, &names).is_ok(),
                 "{text}: {:?}",

@@ -23,7 +23,7 @@ pub fn render(schema: &Schema, budget_tokens: usize) -> String {
     let mut lines: Vec<(bool, i64, usize, String)> = Vec::new();
     for (at, table) in schema.tables.iter().enumerate() {
         let line = line(table, &rarity, joined.get(&table.name));
-        lines.push((is_archive(&table.name.name), table.metadata.row_count.unwrap_or(0), at, line));
+        lines.push((is_archived(&table.name.name), table.metadata.row_count.unwrap_or(0), at, line));
     }
     // What is to be kept most comes first.
     lines.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| b.1.cmp(&a.1)).then_with(|| a.2.cmp(&b.2)));
@@ -128,7 +128,7 @@ fn joined(schema: &Schema) -> HashMap<TableName, BTreeSet<TableName>> {
     joined
 }
 
-fn is_archive(name: &str) -> bool {
+fn is_archived(name: &str) -> bool {
     let words = split_identifier(name);
     words.split(' ').any(|word| ARCHIVE.contains(&format!(" {word} ")))
 }

@@ -13,7 +13,7 @@ const NAME_LIKE: [&str; 8] = ["name", "title", "code", "label", "number", "date"
 
 /// A table that is to be sent.
 #[derive(Debug, Clone, Default)]
-pub struct Wanted {
+pub struct ColumnRequest {
     /// Its name-like columns go along: the search is sure of it.
     pub sure: bool,
     /// Columns that the question hit.
@@ -25,7 +25,7 @@ pub struct Wanted {
 /// The columns of `table` that are sent, in their order: its primary key, its foreign keys to tables that
 /// are sent, the hits, and, where the search is sure of the table, what names its rows; all of them where
 /// they are at most `whole`.
-pub fn columns(table: &Table, wanted: &Wanted, sent: &HashSet<TableName>, whole: usize) -> Vec<String> {
+pub fn columns(table: &Table, wanted: &ColumnRequest, sent: &HashSet<TableName>, whole: usize) -> Vec<String> {
     let keys = table.contract.foreign_keys.iter().filter(|key| sent.contains(&key.referred()));
     let mut needed: HashSet<&str> = keys.flat_map(|key| &key.columns).map(String::as_str).collect();
     needed.extend(table.contract.primary_key.iter().map(String::as_str));
@@ -45,7 +45,7 @@ fn is_name_like(column: &str) -> bool {
 
 /// The table's definition with these columns alone, its foreign keys to tables that are sent, and the values
 /// that the question names. `other_columns` counts those left out.
-pub fn definition(table: &Table, columns: &[String], wanted: &Wanted, sent: &HashSet<TableName>) -> Value {
+pub fn definition(table: &Table, columns: &[String], wanted: &ColumnRequest, sent: &HashSet<TableName>) -> Value {
     let kept: HashSet<&str> = columns.iter().map(String::as_str).collect();
     let mut cut = table.clone();
     let total = cut.contract.columns.len();
@@ -108,18 +108,19 @@ mod tests {
             orders.contract.columns.push(column);
             orders.metadata.columns.push(metadata.clone());
         }
-        let hit = Wanted { hits: ["weight".to_owned()].into(), ..Wanted::default() };
+        let hit = ColumnRequest { hits: ["weight".to_owned()].into(), ..ColumnRequest::default() };
         assert_eq!(columns(&orders, &hit, &sent(&["orders"]), 3), ["id", "weight"]);
         assert_eq!(columns(&orders, &hit, &sent(&["orders", "customers"]), 3), ["id", "customerId", "weight"]);
-        let sure = Wanted { sure: true, ..hit };
+        let sure = ColumnRequest { sure: true, ..hit };
         assert_eq!(columns(&orders, &sure, &sent(&["orders"]), 3), ["id", "order_status", "weight"]);
-        assert_eq!(columns(&orders, &Wanted::default(), &sent(&["orders"]), 6).len(), 6);
+        assert_eq!(columns(&orders, &ColumnRequest::default(), &sent(&["orders"]), 6).len(), 6);
     }
 
     #[test]
     fn the_definition_is_cut_and_quotes_the_value() {
         let orders = schema().tables.remove(1);
-        let wanted = Wanted { values: [("state".to_owned(), "open".to_owned())].into(), ..Wanted::default() };
+        let wanted =
+            ColumnRequest { values: [("state".to_owned(), "open".to_owned())].into(), ..ColumnRequest::default() };
         let shown = definition(&orders, &["id".into(), "state".into()], &wanted, &sent(&["orders"]));
         assert_eq!(shown["columns"].as_array().unwrap().len(), 2);
         assert_eq!(shown["columns"][1]["matched_value"], "open");

@@ -56,14 +56,14 @@ pub struct Signal {
 
 /// A datasource's place in one signal: by its best entry, ties to the smaller name.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Placed<'a> {
+pub struct SignalRank<'a> {
     pub rank: u32,
     pub best: &'a Hit,
 }
 
 impl Signal {
     /// Datasources by their best entry, best first.
-    pub fn places(&self) -> Vec<Placed<'_>> {
+    pub fn places(&self) -> Vec<SignalRank<'_>> {
         let mut best: HashMap<&str, &Hit> = HashMap::new();
         for hit in &self.hits {
             best.entry(&hit.datasource)
@@ -77,12 +77,12 @@ impl Signal {
         }
         let mut best: Vec<&Hit> = best.into_values().collect();
         best.sort_by(|a, b| b.similarity.total_cmp(&a.similarity).then_with(|| a.datasource.cmp(&b.datasource)));
-        best.into_iter().zip(1..).map(|(best, rank)| Placed { rank, best }).collect()
+        best.into_iter().zip(1..).map(|(best, rank)| SignalRank { rank, best }).collect()
     }
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Fused {
+pub struct RankedDatasource {
     pub datasource: String,
     pub score: f64,
     /// The best cosine over all signals.
@@ -94,12 +94,12 @@ pub struct Fused {
 /// Sum over the signals of `1 / (RRF_K + rank)`, best first, ties to the smaller name. A datasource
 /// that a signal did not rank gets the rank after its last; a signal that ranked nothing is
 /// skipped.
-pub fn fuse(signals: &[Signal]) -> Vec<Fused> {
+pub fn fuse(signals: &[Signal]) -> Vec<RankedDatasource> {
     let names: BTreeSet<&str> =
         signals.iter().flat_map(|signal| &signal.hits).map(|hit| hit.datasource.as_str()).collect();
-    let mut fused: Vec<Fused> = names
+    let mut fused: Vec<RankedDatasource> = names
         .into_iter()
-        .map(|name| Fused {
+        .map(|name| RankedDatasource {
             datasource: name.to_owned(),
             score: 0.0,
             similarity: f64::NEG_INFINITY,
@@ -109,7 +109,7 @@ pub fn fuse(signals: &[Signal]) -> Vec<Fused> {
     let mut counted: HashMap<String, Vec<u32>> = HashMap::new();
     for signal in signals.iter().filter(|signal| !signal.hits.is_empty()) {
         let places = signal.places();
-        let by_name: HashMap<&str, &Placed> =
+        let by_name: HashMap<&str, &SignalRank> =
             places.iter().map(|place| (place.best.datasource.as_str(), place)).collect();
         let after_last = places.len() as u32 + 1;
         for candidate in &mut fused {
@@ -138,12 +138,12 @@ pub fn fuse(signals: &[Signal]) -> Vec<Fused> {
 /// questions that the datasource answers, and the nearer of the two counts. What people wrote (description,
 /// questions) and what the schema holds (tables, columns, words) count equally: the kinds of each that saw anything
 /// share it. A kind that cannot see a datasource does not punish it: there it is at the kind's mean.
-pub fn fuse_scores(signals: &[Signal]) -> Vec<Fused> {
+pub fn fuse_scores(signals: &[Signal]) -> Vec<RankedDatasource> {
     let names: BTreeSet<&str> =
         signals.iter().flat_map(|signal| &signal.hits).map(|hit| hit.datasource.as_str()).collect();
-    let mut fused: Vec<Fused> = names
+    let mut fused: Vec<RankedDatasource> = names
         .iter()
-        .map(|name| Fused {
+        .map(|name| RankedDatasource {
             datasource: name.to_string(),
             score: 0.0,
             similarity: f64::NEG_INFINITY,
@@ -153,7 +153,7 @@ pub fn fuse_scores(signals: &[Signal]) -> Vec<Fused> {
     let seeing: Vec<&Signal> = signals.iter().filter(|signal| !signal.hits.is_empty()).collect();
     for signal in &seeing {
         let places = signal.places();
-        let by_name: HashMap<&str, &Placed> =
+        let by_name: HashMap<&str, &SignalRank> =
             places.iter().map(|place| (place.best.datasource.as_str(), place)).collect();
         for candidate in &mut fused {
             let Some(place) = by_name.get(candidate.datasource.as_str()) else { continue };
@@ -189,33 +189,37 @@ pub fn fuse_scores(signals: &[Signal]) -> Vec<Fused> {
 
 /// Why a candidate is not in the shortlist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Dropped {
+pub enum DropReason {
     /// Less similar than the floor.
     Floor,
     /// Beyond the number of candidates asked for.
     Limit,
 }
 
-impl Dropped {
+impl DropReason {
     pub fn name(self) -> &'static str {
         match self {
-            Dropped::Floor => "floor",
-            Dropped::Limit => "limit",
+            DropReason::Floor => "floor",
+            DropReason::Limit => "limit",
         }
     }
 }
 
 /// Keeps, in fused order, at most `candidates` whose similarity reaches `floor_ratio` of the best
 /// one's; gives what it dropped with the reason.
-pub fn shortlist(fused: Vec<Fused>, candidates: usize, floor_ratio: f64) -> (Vec<Fused>, Vec<(Fused, Dropped)>) {
+pub fn shortlist(
+    fused: Vec<RankedDatasource>,
+    candidates: usize,
+    floor_ratio: f64,
+) -> (Vec<RankedDatasource>, Vec<(RankedDatasource, DropReason)>) {
     let best = fused.iter().map(|candidate| candidate.similarity).fold(f64::NEG_INFINITY, f64::max);
     let floor = floor_ratio * best;
     let (mut picks, mut dropped) = (Vec::new(), Vec::new());
     for candidate in fused {
         if candidate.similarity < floor {
-            dropped.push((candidate, Dropped::Floor));
+            dropped.push((candidate, DropReason::Floor));
         } else if picks.len() >= candidates {
-            dropped.push((candidate, Dropped::Limit));
+            dropped.push((candidate, DropReason::Limit));
         } else {
             picks.push(candidate);
         }
@@ -302,9 +306,9 @@ mod tests {
         let fused = fuse(&[signal("x", &[("a", 0.9), ("b", 0.8), ("c", 0.7), ("d", 0.1)])]);
         let (picks, dropped) = shortlist(fused, 2, 0.5);
         assert_eq!(picks.len(), 2);
-        let reasons: Vec<(&str, Dropped)> =
+        let reasons: Vec<(&str, DropReason)> =
             dropped.iter().map(|(candidate, why)| (candidate.datasource.as_str(), *why)).collect();
-        assert_eq!(reasons, [("c", Dropped::Limit), ("d", Dropped::Floor)]);
+        assert_eq!(reasons, [("c", DropReason::Limit), ("d", DropReason::Floor)]);
     }
 
     #[test]

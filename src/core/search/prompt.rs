@@ -5,7 +5,7 @@ use crate::catalog::schema::{ColumnContract, ColumnMetadata, Table};
 use serde_json::{Value, json};
 
 /// A definition that was retrieved.
-pub struct Shown<'a> {
+pub struct PromptTable<'a> {
     /// The table, whose snapshot says which columns are keys.
     pub table: &'a Table,
     /// What of it is shown: as `select::definition` makes it.
@@ -14,7 +14,7 @@ pub struct Shown<'a> {
 }
 
 /// The lines, preferred tables first, then by name.
-pub fn render(mut shown: Vec<Shown>) -> String {
+pub fn render(mut shown: Vec<PromptTable>) -> String {
     shown.sort_by(|a, b| b.preferred.cmp(&a.preferred).then_with(|| a.table.name.cmp(&b.table.name)));
     shown.iter().map(line).collect::<Vec<_>>().join("\n")
 }
@@ -26,15 +26,15 @@ pub fn term(metadata: &Value) -> String {
 
 /// A metric that the question uses: `{"metric":…,"description":…,"expression":…,"table":…}`.
 pub fn metric(metadata: &Value) -> String {
-    let name = said(&metadata["name"]).map_or_else(String::new, |name| format!("\"metric\":{name},"));
+    let name = non_empty_json(&metadata["name"]).map_or_else(String::new, |name| format!("\"metric\":{name},"));
     fields(metadata, &["description", "expression", "table"]).replacen('{', &format!("{{{name}"), 1)
 }
 
 fn fields(metadata: &Value, names: &[&str]) -> String {
-    object(&names.iter().map(|name| (*name, said(&metadata[*name]))).collect::<Vec<_>>())
+    object(&names.iter().map(|name| (*name, non_empty_json(&metadata[*name]))).collect::<Vec<_>>())
 }
 
-fn line(shown: &Shown) -> String {
+fn line(shown: &PromptTable) -> String {
     let definition = shown.definition;
     let of = |name: &str| shown.table.columns().find(|(column, _)| column.name == name);
     let columns = definition["columns"].as_array().into_iter().flatten();
@@ -48,22 +48,22 @@ fn line(shown: &Shown) -> String {
         let referred = |part: &str| key[part].as_str().unwrap_or_default().to_owned();
         let referred = TableName::new(referred("referred_schema"), referred("referred_table"));
         object(&[
-            ("columns", said(&key["columns"])),
-            ("references", said(&json!(referred.to_string()))),
-            ("referred_columns", said(&key["referred_columns"])),
+            ("columns", non_empty_json(&key["columns"])),
+            ("references", non_empty_json(&json!(referred.to_string()))),
+            ("referred_columns", non_empty_json(&key["referred_columns"])),
         ])
     });
     let kind = shown.table.contract.kind.words();
     object(&[
-        ("table", said(&json!(shown.table.name.to_string()))),
-        ("kind", said(&json!(kind)).filter(|_| kind != "table")),
+        ("table", non_empty_json(&json!(shown.table.name.to_string()))),
+        ("kind", non_empty_json(&json!(kind)).filter(|_| kind != "table")),
         ("preferred", shown.preferred.then(|| "true".to_owned())),
-        ("description", said(&definition["description"])),
-        ("rows", said(&definition["row_count"])),
-        ("primary_key", said(&definition["primary_key"])),
+        ("description", non_empty_json(&definition["description"])),
+        ("rows", non_empty_json(&definition["row_count"])),
+        ("primary_key", non_empty_json(&definition["primary_key"])),
         ("columns", list(columns)),
         ("foreign_keys", list(keys.collect())),
-        ("other_columns", said(&definition["other_columns"])),
+        ("other_columns", non_empty_json(&definition["other_columns"])),
     ])
 }
 
@@ -71,23 +71,23 @@ fn render_column(table: &Table, column: &ColumnContract, metadata: &ColumnMetada
     let known = |name: &str| metadata.statistics.get(name).unwrap_or(&Value::Null);
     let range = match (known("min"), known("max")) {
         (Value::Null, _) | (_, Value::Null) => None,
-        (min, max) if table.measures(column) => said(&json!([min, max])),
+        (min, max) if table.measures(column) => non_empty_json(&json!([min, max])),
         _ => None,
     };
     object(&[
-        ("name", said(&json!(column.name))),
-        ("type", said(&json!(column.data_type))),
-        ("description", said(&json!(metadata.description))),
-        ("synonyms", said(&json!(metadata.synonyms))),
+        ("name", non_empty_json(&json!(column.name))),
+        ("type", non_empty_json(&json!(column.data_type))),
+        ("description", non_empty_json(&json!(metadata.description))),
+        ("synonyms", non_empty_json(&json!(metadata.synonyms))),
         ("pii", metadata.pii.then(|| "true".to_owned())),
         ("range", range),
-        ("sample_values", said(known("values"))),
-        ("matched_value", said(matched)),
+        ("sample_values", non_empty_json(known("values"))),
+        ("matched_value", non_empty_json(matched)),
     ])
 }
 
-/// A value as JSON; what is empty is not said.
-fn said(value: &Value) -> Option<String> {
+/// A value as JSON; `None` for an empty one.
+fn non_empty_json(value: &Value) -> Option<String> {
     let empty = match value {
         Value::Null => true,
         Value::String(text) => text.is_empty(),
@@ -128,7 +128,7 @@ mod tests {
         let statistics = &mut schema.tables[1].metadata.columns[0].statistics;
         statistics.extend([("min".to_owned(), json!("1")), ("max".to_owned(), json!("9"))]);
         let definitions: Vec<Value> = schema.tables.iter().map(render_table).collect();
-        let shown = schema.tables.iter().zip(&definitions).map(|(table, definition)| Shown {
+        let shown = schema.tables.iter().zip(&definitions).map(|(table, definition)| PromptTable {
             table,
             definition,
             preferred: table.name.name == "orders",

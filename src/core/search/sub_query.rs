@@ -17,7 +17,7 @@ pub enum SubQueryError {
 
 /// The text that is embedded: the question, then every text of the sub-query, each once.
 pub fn text(question: &str, sub_query: Option<&Value>) -> Result<String, SubQueryError> {
-    let mut parts = Parts::default();
+    let mut parts = DistinctTexts::default();
     parts.add(question);
     if let Some(sub_query) = sub_query {
         let Value::Object(fields) = sub_query else { return Err(SubQueryError::NotAnObject) };
@@ -25,7 +25,7 @@ pub fn text(question: &str, sub_query: Option<&Value>) -> Result<String, SubQuer
             return Err(SubQueryError::UnknownKey(crate::catalog::identifier::shown(unknown).into_owned()));
         }
         for key in KEYS {
-            said(fields.get(key).unwrap_or(&Value::Null), &mut parts);
+            collect_texts(fields.get(key).unwrap_or(&Value::Null), &mut parts);
         }
     }
     Ok(parts.texts.join("\n"))
@@ -33,12 +33,12 @@ pub fn text(question: &str, sub_query: Option<&Value>) -> Result<String, SubQuer
 
 /// Texts in their order, each once.
 #[derive(Default)]
-struct Parts {
+struct DistinctTexts {
     texts: Vec<String>,
     known: HashSet<String>,
 }
 
-impl Parts {
+impl DistinctTexts {
     fn add(&mut self, text: &str) {
         let text = text.trim();
         if !text.is_empty() && self.known.insert(text.to_owned()) {
@@ -48,14 +48,14 @@ impl Parts {
 }
 
 /// Texts and numbers, however deep; an object's keys say something, too.
-fn said(value: &Value, parts: &mut Parts) {
+fn collect_texts(value: &Value, parts: &mut DistinctTexts) {
     match value {
         Value::String(text) => parts.add(text),
         Value::Number(number) => parts.add(&number.to_string()),
-        Value::Array(items) => items.iter().for_each(|item| said(item, parts)),
+        Value::Array(items) => items.iter().for_each(|item| collect_texts(item, parts)),
         Value::Object(fields) => fields.iter().for_each(|(name, value)| {
             parts.add(name);
-            said(value, parts);
+            collect_texts(value, parts);
         }),
         Value::Null | Value::Bool(_) => {}
     }

@@ -17,7 +17,7 @@ const OWN: f64 = 0.7;
 
 /// What a search found of a table, or of whatever else is ranked: `None` is what it could not see.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Evidence {
+pub struct TableSignals {
     /// Cosine similarity of the table's own text to the question.
     pub table: Option<f64>,
     /// That of its most similar column.
@@ -70,7 +70,7 @@ pub fn z_scores(scores: &[Option<f64>]) -> Vec<f64> {
 }
 
 /// The sum of the three kinds of evidence as z-scores; the least is 0.
-pub fn fuse(evidence: &[Evidence]) -> Vec<f64> {
+pub fn fuse(evidence: &[TableSignals]) -> Vec<f64> {
     let words: Vec<(u64, &BTreeMap<String, u64>)> = evidence.iter().map(|found| (found.length, &found.terms)).collect();
     let signals = [
         z_scores(&evidence.iter().map(|found| found.table).collect::<Vec<_>>()),
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn evidence_adds_up() {
-        let seen = |table, column, word: &str| Evidence {
+        let seen = |table, column, word: &str| TableSignals {
             table,
             column: Some(column),
             length: 4,

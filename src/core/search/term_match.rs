@@ -1,7 +1,7 @@
 //! Terms that a question uses.
 
-/// Whether a question says a word or words: as whole words, letter case and a plural `s` aside.
-pub fn says(question: &str, phrase: &str) -> bool {
+/// Whether a question mentions a word or words: as whole words, letter case and a plural `s` aside.
+pub fn mentions(question: &str, phrase: &str) -> bool {
     let (question, phrase) = (words(question), words(phrase));
     !phrase.is_empty() && question.windows(phrase.len()).any(|run| run == phrase.as_slice())
 }
@@ -22,7 +22,7 @@ fn singular(word: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::says;
+    use super::mentions;
 
     #[test]
     fn whole_words_are_said() {
@@ -32,7 +32,7 @@ mod tests {
             ("net_revenue by year", "net revenue"),
             ("how much GMV did we make", "gmv"),
         ] {
-            assert!(says(question, phrase), "{question}: {phrase}");
+            assert!(mentions(question, phrase), "{question}: {phrase}");
         }
         for (question, phrase) in [
             ("churned rates", "churn"),
@@ -41,7 +41,7 @@ mod tests {
             ("anything", " - "),
             ("loss", "los"),
         ] {
-            assert!(!says(question, phrase), "{question}: {phrase}");
+            assert!(!mentions(question, phrase), "{question}: {phrase}");
         }
     }
 }

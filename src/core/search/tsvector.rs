@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 /// Words of a question that are looked for, at most: more than the embedding model reads.
-pub const MOST: usize = 256;
+pub const MAX_WORDS: usize = 256;
 /// A longer word is none that a name or a comment has; in bytes.
-const LONGEST: usize = 256;
+const LONGEST_WORD: usize = 256;
 
 /// The words of a question that can be looked for.
-pub fn speakable(text: &str) -> String {
-    let words = text.split_whitespace().filter(|word| word.len() <= LONGEST).take(4 * MOST);
+pub fn searchable_words(text: &str) -> String {
+    let words = text.split_whitespace().filter(|word| word.len() <= LONGEST_WORD).take(4 * MAX_WORDS);
     words.collect::<Vec<_>>().join(" ")
 }
 
@@ -59,8 +59,8 @@ mod tests {
     #[test]
     fn endless_questions_are_cut() {
         let long = "x".repeat(257);
-        assert_eq!(speakable(&format!(" a {long}\n b ")), "a b");
-        assert_eq!(speakable(&"w ".repeat(5000)).split(' ').count(), 4 * MOST);
+        assert_eq!(searchable_words(&format!(" a {long}\n b ")), "a b");
+        assert_eq!(searchable_words(&"w ".repeat(5000)).split(' ').count(), 4 * MAX_WORDS);
     }
 
     #[test]

@@ -15,20 +15,20 @@ const COMMON: &str =
     " a all an and any are as at be by do for from in is it me no not of off on or other so the to up us was yes ";
 
 /// A question, ready to be compared with values.
-pub struct Named {
+pub struct ValueMatcher {
     /// Runs of one to five words, in lower case, each with the number of its words.
     runs: Vec<String>,
 }
 
 /// A value that the question names.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Match {
+pub struct ValueMatch {
     pub value: String,
     /// 1 for the value as it is, a little less with a typing error.
     pub similarity: f64,
 }
 
-impl Named {
+impl ValueMatcher {
     pub fn new(question: &str) -> Self {
         let words = plain_words(question);
         let mut runs = Vec::new();
@@ -42,7 +42,7 @@ impl Named {
 
     /// The best match among a column's values: the exact before the near, then the longer, then the
     /// earlier. Numbers and single letters are not looked for, nor common words.
-    pub fn best(&self, values: &[String]) -> Option<Match> {
+    pub fn best(&self, values: &[String]) -> Option<ValueMatch> {
         let found = values.iter().filter_map(|value| self.compare(value));
         found.reduce(|best, next| {
             let order = next.similarity.total_cmp(&best.similarity);
@@ -50,7 +50,7 @@ impl Named {
         })
     }
 
-    fn compare(&self, value: &str) -> Option<Match> {
+    fn compare(&self, value: &str) -> Option<ValueMatch> {
         let plain = plain_words(value).join(" ");
         if plain.chars().filter(|c| c.is_alphabetic()).count() < 2 || COMMON.contains(&format!(" {plain} ")) {
             return None;
@@ -64,7 +64,7 @@ impl Named {
         } else {
             return None;
         };
-        Some(Match { value: value.to_owned(), similarity })
+        Some(ValueMatch { value: value.to_owned(), similarity })
     }
 }
 
@@ -87,7 +87,7 @@ mod tests {
 
     fn named(question: &str, values: &[&str]) -> Option<(String, f64)> {
         let values: Vec<String> = values.iter().map(|value| value.to_string()).collect();
-        Named::new(question).best(&values).map(|found| (found.value, found.similarity))
+        ValueMatcher::new(question).best(&values).map(|found| (found.value, found.similarity))
     }
 
     #[test]

@@ -172,7 +172,7 @@ impl ColumnChange {
 mod tests {
     use super::*;
     use crate::catalog::assemble::tests::schema;
-    use crate::catalog::schema::{Kind, TableContract, TableMetadata};
+    use crate::catalog::schema::{TableContract, TableKind, TableMetadata};
     use crate::snapshot::fingerprint::fingerprint;
     use proptest::prelude::*;
 
@@ -248,7 +248,7 @@ mod tests {
             Table {
                 name: TableName::new(schema, name),
                 contract: TableContract {
-                    kind: Kind::Table,
+                    kind: TableKind::Table,
                     primary_key: Vec::new(),
                     columns: columns.into_values().collect(),
                     foreign_keys: keys.into_values().collect(),

@@ -27,7 +27,7 @@ pub fn canonical_json(value: &Value) -> String {
 /// table a column is makes no difference to a query.
 pub fn fingerprint(datasource: &str, schema: &Schema) -> String {
     let tables = schema.tables.iter().map(TableStructure::of).collect();
-    hash(&Structure { datasource, engine_type: ENGINE_TYPE, tables })
+    hash(&SchemaStructure { datasource, engine_type: ENGINE_TYPE, tables })
 }
 
 /// SHA-256 of one table's structure: equal in two snapshots exactly where the table has not drifted.
@@ -37,7 +37,7 @@ pub fn table_fingerprint(table: &Table) -> String {
 
 /// What is hashed, its fields in the order in which canonical JSON has the keys.
 #[derive(Serialize)]
-struct Structure<'a> {
+struct SchemaStructure<'a> {
     datasource: &'a str,
     engine_type: &'a str,
     tables: Vec<TableStructure<'a>>,

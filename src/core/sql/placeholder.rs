@@ -30,7 +30,7 @@ pub fn tokens(sql: &str) -> Result<Tokens, String> {
     }
     let found =
         Tokenizer::new(&PostgreSqlDialect {}, sql).tokenize_with_location().map_err(|error| error.to_string())?;
-    let places = Places::of(sql);
+    let places = SourceMap::of(sql);
     if let Some((line, what)) = differs(sql, &found, &places) {
         return Err(format!("line {line}: {what}"));
     }
@@ -93,7 +93,7 @@ pub fn replace(
 
 /// What Postgres would take apart in another way than the parser does, so that one would read as code what the other
 /// reads as a text or a comment; with its line.
-fn differs(sql: &str, tokens: &[TokenWithSpan], places: &Places) -> Option<(u64, &'static str)> {
+fn differs(sql: &str, tokens: &[TokenWithSpan], places: &SourceMap) -> Option<(u64, &'static str)> {
     let mut string_before = false;
     for (at, token) in tokens.iter().enumerate() {
         let text = sql.get(places.byte(token.span.start)..places.byte(token.span.end)).unwrap_or_default();
@@ -154,14 +154,14 @@ fn quoted_after(tokens: &[TokenWithSpan]) -> bool {
 }
 
 /// The bytes at which the characters and lines of a text begin, to turn a line and column into bytes.
-pub struct Places<'a> {
+pub struct SourceMap<'a> {
     sql: &'a str,
     characters: Vec<usize>,
     /// The first character of each line.
     lines: Vec<usize>,
 }
 
-impl<'a> Places<'a> {
+impl<'a> SourceMap<'a> {
     pub fn of(sql: &'a str) -> Self {
         let mut lines = vec![0];
         lines.extend(sql.chars().enumerate().filter(|(_, c)| *c == '\n').map(|(at, _)| at + 1));

@@ -3,7 +3,7 @@
 //! the lists are right.
 
 use nl2sql_core::catalog::identifier::TableName;
-use nl2sql_core::catalog::schema::{ColumnContract, Kind, Schema, Table, TableContract, TableMetadata};
+use nl2sql_core::catalog::schema::{ColumnContract, Schema, Table, TableContract, TableKind, TableMetadata};
 use nl2sql_core::sql::parse;
 use nl2sql_core::sql::reads;
 use nl2sql_core::sql::reads::Names;
@@ -79,7 +79,7 @@ fn relation(name: &ObjectName, columns: impl Iterator<Item = String>) -> Table {
     let [schema, name] = parts.as_slice() else { panic!("{parts:?}") };
     let column = |name| ColumnContract { name, data_type: "text".to_owned(), nullable: true, primary_key: false };
     let columns = columns.map(column).collect();
-    let contract = TableContract { kind: Kind::Table, primary_key: Vec::new(), columns, foreign_keys: Vec::new() };
+    let contract = TableContract { kind: TableKind::Table, primary_key: Vec::new(), columns, foreign_keys: Vec::new() };
     Table { name: TableName::new(*schema, *name), contract, metadata: TableMetadata::default() }
 }
 

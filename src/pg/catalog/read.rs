@@ -3,10 +3,10 @@
 use crate::pg::server::error::Result;
 use crate::pg::server::identity::Owner;
 use crate::pg::server::query;
-use nl2sql_core::catalog::assemble::{Catalogue, TableRow};
+use nl2sql_core::catalog::assemble::{CatalogRows, TableRow};
 use nl2sql_core::catalog::schema::Schema;
 use nl2sql_core::catalog::scope::Scope;
-use nl2sql_core::catalog::structure_rows::Structure;
+use nl2sql_core::catalog::structure_rows::StructureRow;
 use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys;
 
@@ -31,7 +31,7 @@ pub fn read(owner: &Owner, schemas: &[String], scope: &Scope) -> Result<(Schema,
     let tables = tables(owner, schemas, scope)?;
     let oids: Vec<pg_sys::Oid> = tables.iter().map(|table| pg_sys::Oid::from(table.oid)).collect();
     let of_tables = || -> [DatumWithOid; 1] { [oids.clone().into()] };
-    let catalogue = Catalogue {
+    let catalogue = CatalogRows {
         columns: query::read_json(COLUMNS, &of_tables())?,
         primary_keys: query::read_json(PRIMARY_KEYS, &of_tables())?,
         foreign_keys: query::read_json(FOREIGN_KEYS, &of_tables())?,
@@ -43,9 +43,9 @@ pub fn read(owner: &Owner, schemas: &[String], scope: &Scope) -> Result<(Schema,
 }
 
 /// The structure of all tables of `schemas`, in scope or not, by one cheap query.
-pub fn structure(_: &Owner, schemas: &[String]) -> Result<Catalogue> {
+pub fn structure(_: &Owner, schemas: &[String]) -> Result<CatalogRows> {
     let text = query::read_one(STRUCTURE, &[schemas.to_vec().into()], |row| row.must::<String>(1))?;
-    let structure: Structure = serde_json::from_str(&text.unwrap_or_default())?;
+    let structure: StructureRow = serde_json::from_str(&text.unwrap_or_default())?;
     Ok(structure.into())
 }
 

@@ -10,7 +10,7 @@ use nl2sql_core::catalog::identifier::{TableName, cut, shown};
 use nl2sql_core::catalog::schema::Schema;
 use nl2sql_core::catalog::scope::Scope;
 use nl2sql_core::chunk::curated;
-use nl2sql_core::chunk::curated::Cut;
+use nl2sql_core::chunk::curated::CuratedChunks;
 use nl2sql_core::chunk::cutter::Cutter;
 use nl2sql_core::curated::content::{Content, Item};
 use nl2sql_core::curated::validate;
@@ -83,9 +83,9 @@ pub fn chunks(
     content: &Content,
     before: &BTreeMap<Item, Reads>,
     schema: &Schema,
-) -> Result<Cut> {
+) -> Result<CuratedChunks> {
     if content.is_empty() {
-        return Ok(Cut::default());
+        return Ok(CuratedChunks::default());
     }
     let names = Names::new(&datasource.schemas, schema).with_wider(wider(datasource)?);
     let lookup = Lookup::of(&datasource.schemas)?;

@@ -8,14 +8,14 @@ use crate::pg::server::{privilege, query};
 use nl2sql_core::catalog::identifier::shown;
 use nl2sql_core::catalog::options::Options;
 use nl2sql_core::catalog::scope::Scope;
-use nl2sql_core::chunk::cutter::About;
+use nl2sql_core::chunk::cutter::DatasourceInfo;
 use pgrx::JsonB;
 use serde_json::Value;
 
 /// A registration as stored.
 pub struct Datasource {
     pub id: i32,
-    pub about: About,
+    pub about: DatasourceInfo,
     pub schemas: Vec<String>,
     pub options: Options,
     /// The options as stored. A hint that changes some of them must repeat all.
@@ -41,7 +41,7 @@ pub fn load(_: &Owner, name: &str) -> Result<Option<Datasource>> {
          WHERE d.name = $1",
         &[name.into()],
         |row| {
-            let about = About {
+            let about = DatasourceInfo {
                 name: name.to_owned(),
                 description: row.get(2)?,
                 domains: row.must(3)?,

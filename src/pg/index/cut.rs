@@ -7,7 +7,7 @@ use crate::pg::index::target::{BuildTarget, Extent};
 use crate::pg::server::error::{Result, call};
 use crate::pg::server::query;
 use nl2sql_core::chunk::cutter;
-use nl2sql_core::chunk::cutter::{About, Chunk, Cutter};
+use nl2sql_core::chunk::cutter::{Chunk, Cutter, DatasourceInfo};
 use nl2sql_core::curated::content::Item;
 use nl2sql_core::curated::validate::Problem;
 use nl2sql_core::snapshot::issue::Issue;
@@ -53,8 +53,8 @@ pub fn cut(target: &BuildTarget, reading: &Reading) -> Result<Draft> {
 }
 
 /// The datasource as its own entry describes it: without a description, by the comment on its schema.
-fn described(datasource: &Datasource) -> Result<About> {
-    let mut about = About { quote_values: datasource.options.sample_values, ..datasource.about.clone() };
+fn described(datasource: &Datasource) -> Result<DatasourceInfo> {
+    let mut about = DatasourceInfo { quote_values: datasource.options.sample_values, ..datasource.about.clone() };
     if let (None, [schema]) = (&about.description, datasource.schemas.as_slice()) {
         about.description = query::read_one(
             "SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE nspname = $1",

@@ -6,7 +6,7 @@ use crate::pg::server::error::Result;
 use crate::pg::server::identity::Owner;
 use crate::pg::server::{interrupt, vector};
 use nl2sql_core::catalog::identifier::TableName;
-use nl2sql_core::chunk::cutter::Reads;
+use nl2sql_core::chunk::cutter::VisibleIf;
 use nl2sql_core::sql::reads::ALL_COLUMNS;
 use pgrx::JsonB;
 use pgrx::datum::DatumWithOid;
@@ -50,9 +50,9 @@ pub fn write(
         for (chunk, hash) in draft.chunks.iter().zip(&draft.hashes) {
             interrupt::check();
             let (table, columns, referred, referred_columns) = match &chunk.reads {
-                Reads::Datasource | Reads::Several(_) => (None, None, None, None),
-                Reads::Columns(table, columns) => (Some(table), Some(columns), None, None),
-                Reads::Relationship(from, from_columns, to, to_columns) => {
+                VisibleIf::Datasource | VisibleIf::Several(_) => (None, None, None, None),
+                VisibleIf::Columns(table, columns) => (Some(table), Some(columns), None, None),
+                VisibleIf::Relationship(from, from_columns, to, to_columns) => {
                     (Some(from), Some(from_columns), Some(to), Some(to_columns))
                 }
             };
@@ -90,8 +90,8 @@ type EntryReads = (Option<Vec<i32>>, Option<Vec<Option<String>>>);
 
 /// What curated content reads, in the form that row security checks: the table's number for each column, and NULL instead
 /// of a column if any column of the table is enough.
-fn curated_reads(reads: &Reads, numbers: &HashMap<TableName, i32>) -> EntryReads {
-    let Reads::Several(reads) = reads else { return (None, None) };
+fn curated_reads(reads: &VisibleIf, numbers: &HashMap<TableName, i32>) -> EntryReads {
+    let VisibleIf::Several(reads) = reads else { return (None, None) };
     let (mut tables, mut columns) = (Vec::new(), Vec::new());
     for (table, names) in &reads.tables {
         // Nobody may read an unknown table, and no table has the number 0.

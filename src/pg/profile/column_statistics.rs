@@ -1,6 +1,6 @@
 //! What is gathered of a column, value by value, while its table is read.
 
-use nl2sql_core::catalog::statistics::{Distinct, Frequent, Statistics};
+use nl2sql_core::catalog::statistics::{DistinctCounter, FrequentValues, Statistics};
 use pgrx::pg_sys::{self, Datum, Oid};
 use std::ffi::{CStr, c_int};
 use xxhash_rust::xxh3::xxh3_64;
@@ -43,8 +43,8 @@ pub struct Column {
     /// Values that were not looked at.
     wide: u64,
     pub nulls: u64,
-    distinct: Option<Distinct>,
-    frequent: Option<Frequent>,
+    distinct: Option<DistinctCounter>,
+    frequent: Option<FrequentValues>,
 }
 
 enum Kind {
@@ -115,8 +115,8 @@ impl Column {
             variable: unsafe { pg_sys::get_typlen(base) } == -1,
             wide: 0,
             nulls: 0,
-            distinct: counted.then(Distinct::default),
-            frequent: (textual && wanted.values).then(Frequent::default),
+            distinct: counted.then(DistinctCounter::default),
+            frequent: (textual && wanted.values).then(FrequentValues::default),
         }
     }
 
@@ -245,7 +245,7 @@ impl Column {
             estimated: counted.is_some_and(|(_, estimated)| estimated),
             min,
             max,
-            values: self.frequent.map(Frequent::values),
+            values: self.frequent.map(FrequentValues::values),
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::pg::server::error::Result;
 use nl2sql_core::catalog::identifier::TableName;
 use nl2sql_core::catalog::schema::Table;
 use nl2sql_core::search::column_hits::{ColumnEvidence, column_hits};
-use nl2sql_core::search::column_selection::Wanted;
+use nl2sql_core::search::column_selection::ColumnRequest;
 use std::collections::{BTreeMap, HashMap};
 
 /// What is to be sent of each table, by its place in the ranking.
@@ -19,8 +19,9 @@ pub fn select_columns(
     ranking: &Ranking,
     places: &[usize],
     definitions: &HashMap<TableName, Table>,
-) -> Result<BTreeMap<usize, Wanted>> {
-    let mut requests: BTreeMap<usize, Wanted> = places.iter().map(|place| (*place, Wanted::default())).collect();
+) -> Result<BTreeMap<usize, ColumnRequest>> {
+    let mut requests: BTreeMap<usize, ColumnRequest> =
+        places.iter().map(|place| (*place, ColumnRequest::default())).collect();
     let numbers: Vec<i32> = places.iter().map(|place| ranking.tables[*place].number).collect();
     let names = evidence::column_names(builds, &numbers)?;
     let names: HashMap<(i32, i16), String> =

@@ -5,7 +5,7 @@ use crate::pg::search::query_terms::QueryTerms;
 use crate::pg::server::error::Result;
 use crate::pg::server::{identity, query, vector};
 use nl2sql_core::search::column_hits::ColumnEvidence;
-use nl2sql_core::search::table_rank::Evidence;
+use nl2sql_core::search::table_rank::TableSignals;
 use nl2sql_core::search::tsvector;
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ const WORDS: &str = include_str!("../../../sql/search/document_words.sql");
 /// What was found of one table.
 #[derive(Default)]
 pub struct TableEvidence {
-    pub signals: Evidence,
+    pub signals: TableSignals,
     pub columns: Vec<ColumnEvidence>,
 }
 

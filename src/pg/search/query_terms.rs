@@ -17,7 +17,7 @@ impl QueryTerms {
             "SELECT s.lexeme FROM (SELECT t.lexeme FROM unnest(to_tsvector('pg_catalog.english', $1)) t
                                    ORDER BY t.positions[1], t.lexeme COLLATE \"C\" LIMIT $2) s
              ORDER BY s.lexeme COLLATE \"C\"",
-            &[tsvector::speakable(text).into(), (tsvector::MOST as i64).into()],
+            &[tsvector::searchable_words(text).into(), (tsvector::MAX_WORDS as i64).into()],
             |row| row.must::<String>(1),
         )?;
         Ok(Self { any: tsvector::any_of(&stems), stems })

@@ -13,7 +13,7 @@ use nl2sql_core::catalog::identifier::TableName;
 use nl2sql_core::search::mmr;
 use nl2sql_core::search::mmr::Candidate;
 use nl2sql_core::search::table_rank;
-use nl2sql_core::search::value_match::{Match, Named};
+use nl2sql_core::search::value_match::{ValueMatch, ValueMatcher};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// A table with its evidence and score.
@@ -39,7 +39,7 @@ pub struct Ranking {
     /// The tables that foreign keys join each table with, by their places.
     pub neighbours: Vec<Vec<usize>>,
     /// Values that the question names, by table and place of the column.
-    pub matches: HashMap<(usize, i16), Match>,
+    pub matches: HashMap<(usize, i16), ValueMatch>,
 }
 
 /// Ranks the tables of the builds for a question. A strategy that picks tables one by one picks `limit`.
@@ -95,7 +95,7 @@ fn neighbours(joins: &[(i32, i32)], places: &HashMap<i32, usize>) -> Vec<Vec<usi
 impl Ranking {
     /// Raises the similarity of each column that has a value which the question names.
     fn match_values(&mut self, builds: &Builds, question: &str, places: &HashMap<i32, usize>) -> Result<()> {
-        let named = Named::new(question);
+        let named = ValueMatcher::new(question);
         for (number, place, values) in evidence::known_values(builds)? {
             interrupt::check();
             let (Some(&table), Some(found)) = (places.get(&number), named.best(&values)) else { continue };

@@ -9,9 +9,9 @@ use crate::pg::server::settings;
 use crate::pg::snapshot;
 use nl2sql_core::catalog::identifier::TableName;
 use nl2sql_core::catalog::schema::Table;
-use nl2sql_core::search::column_selection::{Wanted, columns, definition, far_ends};
+use nl2sql_core::search::column_selection::{ColumnRequest, columns, definition, far_ends};
 use nl2sql_core::search::table_selection::Via;
-use nl2sql_core::search::value_match::Named;
+use nl2sql_core::search::value_match::ValueMatcher;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -22,7 +22,7 @@ pub fn send(
     ranking: Ranking,
     selected: SelectedTables,
     mut definitions: HashMap<TableName, Table>,
-    mut requests: BTreeMap<usize, Wanted>,
+    mut requests: BTreeMap<usize, ColumnRequest>,
 ) -> Retrieval {
     let ends = far_ends(&definitions.values().collect::<Vec<_>>());
     let sent_names: HashSet<TableName> = definitions.keys().cloned().collect();
@@ -57,9 +57,9 @@ pub fn send_whole(
 ) -> Result<Retrieval> {
     let schema = snapshot::load_visible(request.datasource, &version)?;
     let sent_names: HashSet<TableName> = schema.tables.iter().map(|table| table.name.clone()).collect();
-    let named = Named::new(&request.text);
+    let named = ValueMatcher::new(&request.text);
     let tables = schema.tables.into_iter().map(|table| {
-        let request = Wanted { sure: true, values: named_values(&named, &table), ..Wanted::default() };
+        let request = ColumnRequest { sure: true, values: named_values(&named, &table), ..ColumnRequest::default() };
         let all: Vec<String> = table.contract.columns.iter().map(|column| column.name.clone()).collect();
         let definition = definition(&table, &all, &request, &sent_names);
         SentTable { preferred: preferred_tables::is_preferred(stored, &table.name), definition, table, via }
@@ -71,7 +71,7 @@ pub fn send_whole(
 }
 
 /// The value of each column that the question names.
-fn named_values(named: &Named, table: &Table) -> HashMap<String, String> {
+fn named_values(named: &ValueMatcher, table: &Table) -> HashMap<String, String> {
     let columns = table.columns().filter_map(|(column, metadata)| {
         let values = metadata.statistics.get("values").and_then(Value::as_array);
         let values: Vec<String> =

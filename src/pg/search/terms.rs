@@ -6,7 +6,7 @@ use crate::pg::server::error::Result;
 use crate::pg::server::{query, vector};
 use nl2sql_core::catalog::identifier_words::split_identifier;
 use nl2sql_core::search::table_selection::Via;
-use nl2sql_core::search::term_match::says;
+use nl2sql_core::search::term_match::mentions;
 use pgrx::JsonB;
 use serde_json::Value;
 
@@ -58,13 +58,13 @@ pub(super) fn used(builds: &Builds, question: &str, nearest_table: Option<f64>) 
         |row| Ok((row.must::<String>(1)?, row.must::<JsonB>(2)?.0, row.get::<f64>(3)?)),
     )?;
     let used = found.into_iter().filter_map(|(chunk_type, metadata, similarity)| {
-        let contains = |field: &str| metadata[field].as_str().is_some_and(|phrase| says(question, phrase));
+        let contains = |field: &str| metadata[field].as_str().is_some_and(|phrase| mentions(question, phrase));
         if chunk_type == "curated.term" {
             let mut synonyms = metadata["synonyms"].as_array().into_iter().flatten().filter_map(Value::as_str);
-            let uses = contains("term") || synonyms.any(|synonym| says(question, synonym));
+            let uses = contains("term") || synonyms.any(|synonym| mentions(question, synonym));
             return uses.then_some(TermOrMetric::Term(metadata));
         }
-        let named = metadata["name"].as_str().is_some_and(|name| says(question, &split_identifier(name)));
+        let named = metadata["name"].as_str().is_some_and(|name| mentions(question, &split_identifier(name)));
         (named || similarity > nearest_table).then_some(TermOrMetric::Metric(metadata))
     });
     Ok(used.collect())

@@ -8,7 +8,7 @@ use crate::pg::server::{identity, privilege, query};
 use crate::pg::{catalog, snapshot};
 use nl2sql_core::catalog::identifier::TableName;
 use nl2sql_core::catalog::schema::Schema;
-use nl2sql_core::catalog::scope::{Scope, Unmatched};
+use nl2sql_core::catalog::scope::{Scope, UnmatchedGlob};
 use nl2sql_core::similar_names::near_names;
 use nl2sql_core::snapshot::diff::{Diff, diff};
 use nl2sql_core::snapshot::fingerprint::table_fingerprint;
@@ -20,7 +20,7 @@ pub struct CurrentSchema {
     /// The structure of the tables in scope.
     pub schema: Schema,
     /// Globs of its options that match nothing, each with similar names that exist for the current user.
-    pub unmatched: Vec<(Unmatched, Vec<String>)>,
+    pub unmatched: Vec<(UnmatchedGlob, Vec<String>)>,
 }
 
 /// Reads the catalogs as the extension's owner.
@@ -37,10 +37,10 @@ pub fn current(stored: &Datasource) -> Result<CurrentSchema> {
 }
 
 fn with_near_names<'a>(
-    unmatched: Vec<Unmatched>,
+    unmatched: Vec<UnmatchedGlob>,
     tables: &[TableName],
     columns: impl Iterator<Item = (&'a TableName, &'a str)>,
-) -> Vec<(Unmatched, Vec<String>)> {
+) -> Vec<(UnmatchedGlob, Vec<String>)> {
     let readable = |table: &TableName| privilege::reach(&table.schema, &table.name) == privilege::Reach::Table;
     let plain = |table: &TableName| format!("{}.{}", table.schema, table.name);
     let tables: Vec<String> = tables.iter().filter(|table| readable(table)).map(plain).collect();

@@ -9,9 +9,9 @@ pub type Position = (u64, u64);
 
 /// `datasource "shop", verified query "top", params.n`: as much of it as there is.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct DocumentPlace {
     datasource: Option<String>,
-    piece: Option<Piece>,
+    piece: Option<ItemPlace>,
     /// Keys in the piece, outer ones first.
     keys: Vec<String>,
     /// What is named has ended: it is the last thing before the place.
@@ -19,54 +19,54 @@ pub struct Place {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-struct Piece {
-    kind: Kind,
+struct ItemPlace {
+    kind: ItemKind,
     number: usize,
     /// Its id, name or term, where it has one.
     name: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum ItemKind {
     VerifiedQuery,
     Metric,
     Term,
 }
 
-impl Kind {
+impl ItemKind {
     fn of_list(key: &str) -> Option<Self> {
         match key {
-            "verified_queries" => Some(Kind::VerifiedQuery),
-            "metrics" => Some(Kind::Metric),
-            "glossary" => Some(Kind::Term),
+            "verified_queries" => Some(ItemKind::VerifiedQuery),
+            "metrics" => Some(ItemKind::Metric),
+            "glossary" => Some(ItemKind::Term),
             _ => None,
         }
     }
 
     fn name(self) -> &'static str {
         match self {
-            Kind::VerifiedQuery => "verified query",
-            Kind::Metric => "metric",
-            Kind::Term => "term",
+            ItemKind::VerifiedQuery => "verified query",
+            ItemKind::Metric => "metric",
+            ItemKind::Term => "term",
         }
     }
 
     /// The key that a piece is called by.
     fn key(self) -> &'static str {
         match self {
-            Kind::VerifiedQuery => "id",
-            Kind::Metric => "name",
-            Kind::Term => "term",
+            ItemKind::VerifiedQuery => "id",
+            ItemKind::Metric => "name",
+            ItemKind::Term => "term",
         }
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for DocumentPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(datasource) = &self.datasource else { return Ok(()) };
         let after = |level: bool| if self.after && level { "after " } else { "" };
         write!(f, "{}datasource \"{}\"", after(self.piece.is_none()), shown(datasource))?;
-        if let Some(Piece { kind, number, name }) = &self.piece {
+        if let Some(ItemPlace { kind, number, name }) = &self.piece {
             match name {
                 Some(name) => write!(f, ", {}{} \"{}\"", after(true), kind.name(), shown(name))?,
                 None => write!(f, ", {}{} {number}", after(true), kind.name())?,
@@ -81,16 +81,16 @@ impl fmt::Display for Place {
 }
 
 /// A mapping or a list that is open while a document is read.
-enum Open {
+enum OpenNode {
     /// With the key that was read last.
-    Mapping { key: String, part: Part },
+    Mapping { key: String, part: EntryPart },
     /// With how many elements have begun.
     List(usize),
 }
 
 /// What a mapping has read of an entry.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum EntryPart {
     Nothing,
     Key,
     All,
@@ -103,9 +103,9 @@ const PIECE: usize = 5;
 const KEYS: usize = 3;
 
 /// The place of a position; the document is read up to there, and to the end of the piece for its name.
-pub fn find(text: &str, position: Position) -> Place {
-    let mut walk = Walk::default();
-    let mut place: Option<Place> = None;
+pub fn find(text: &str, position: Position) -> DocumentPlace {
+    let mut walk = EventWalk::default();
+    let mut place: Option<DocumentPlace> = None;
     for event in Parser::new_from_str(text) {
         let Ok((event, span)) = event else { break };
         if place.is_none() && begins_after(&span, position) {
@@ -132,22 +132,24 @@ fn begins_after(span: &Span, (line, column): Position) -> bool {
 
 /// What is open, outer ones first, and the name of the piece that is.
 #[derive(Default)]
-struct Walk {
-    open: Vec<Open>,
+struct EventWalk {
+    open: Vec<OpenNode>,
     name: Option<String>,
     /// Something ended, and nothing has begun since.
     ended: bool,
 }
 
-impl Walk {
+impl EventWalk {
     /// `None` where there is no need to go on.
     fn step(&mut self, event: Event) -> Option<()> {
         self.ended = matches!(event, Event::MappingEnd | Event::SequenceEnd);
         match event {
             Event::Scalar(text, ..) => self.node(Some(&text), None),
             Event::Alias(_) => self.node(None, None),
-            Event::MappingStart(..) => self.node(None, Some(Open::Mapping { key: String::new(), part: Part::Nothing })),
-            Event::SequenceStart(..) => self.node(None, Some(Open::List(0))),
+            Event::MappingStart(..) => {
+                self.node(None, Some(OpenNode::Mapping { key: String::new(), part: EntryPart::Nothing }))
+            }
+            Event::SequenceStart(..) => self.node(None, Some(OpenNode::List(0))),
             Event::MappingEnd | Event::SequenceEnd => {
                 self.open.pop();
             }
@@ -158,20 +160,20 @@ impl Walk {
     }
 
     /// A node begins: a text, an alias, or what opens.
-    fn node(&mut self, text: Option<&str>, opens: Option<Open>) {
+    fn node(&mut self, text: Option<&str>, opens: Option<OpenNode>) {
         let depth = self.open.len();
         match self.open.last_mut() {
-            Some(Open::Mapping { key, part: part @ (Part::Nothing | Part::All) }) => {
+            Some(OpenNode::Mapping { key, part: part @ (EntryPart::Nothing | EntryPart::All) }) => {
                 *key = text.unwrap_or_default().to_owned();
-                *part = Part::Key;
+                *part = EntryPart::Key;
             }
-            Some(Open::Mapping { part, .. }) => {
-                *part = Part::All;
+            Some(OpenNode::Mapping { part, .. }) => {
+                *part = EntryPart::All;
                 if depth == PIECE && self.name.is_none() && self.is_name() {
                     self.name = text.filter(|text| !text.is_empty()).map(str::to_owned);
                 }
             }
-            Some(Open::List(elements)) => {
+            Some(OpenNode::List(elements)) => {
                 *elements += 1;
                 if depth == PIECE - 1 {
                     self.name = None;
@@ -184,7 +186,7 @@ impl Walk {
 
     fn key(&self, depth: usize) -> Option<&str> {
         match self.open.get(depth)? {
-            Open::Mapping { key, part } if *part != Part::Nothing => Some(key),
+            OpenNode::Mapping { key, part } if *part != EntryPart::Nothing => Some(key),
             _ => None,
         }
     }
@@ -194,32 +196,32 @@ impl Walk {
     }
 
     /// The kind and the number of the piece that is open.
-    fn piece(&self) -> Option<(Kind, usize)> {
-        let kind = Kind::of_list(self.key(2)?)?;
+    fn piece(&self) -> Option<(ItemKind, usize)> {
+        let kind = ItemKind::of_list(self.key(2)?)?;
         match self.open.get(3)? {
-            Open::List(number @ 1..) => Some((kind, *number)),
+            OpenNode::List(number @ 1..) => Some((kind, *number)),
             _ => None,
         }
     }
 
-    fn place(&self) -> Place {
+    fn place(&self) -> DocumentPlace {
         if self.key(0) != Some("datasources") {
-            return Place::default();
+            return DocumentPlace::default();
         }
-        let piece = self.piece().map(|(kind, number)| Piece { kind, number, name: None });
+        let piece = self.piece().map(|(kind, number)| ItemPlace { kind, number, name: None });
         // A key whose value has not begun, or has ended, is not where the place is.
         let inner = self.open.len() - usize::from(self.ended);
         let keys = self.open[..inner].iter().skip(PIECE - 1).filter_map(|open| match open {
-            Open::Mapping { key, part: Part::All } => Some(key.clone()),
+            OpenNode::Mapping { key, part: EntryPart::All } => Some(key.clone()),
             _ => None,
         });
         let keys = if piece.is_some() { keys.take(KEYS).collect() } else { Vec::new() };
         let after = self.ended && (self.open.len() == 2 || self.open.len() == PIECE - 1);
-        Place { datasource: self.key(1).map(str::to_owned), keys, piece, after }
+        DocumentPlace { datasource: self.key(1).map(str::to_owned), keys, piece, after }
     }
 
     /// Gives the piece of a place its name; whether there is no more to know.
-    fn fill(&self, place: &mut Place) -> bool {
+    fn fill(&self, place: &mut DocumentPlace) -> bool {
         let Some(piece) = &mut place.piece else { return true };
         if self.piece() != Some((piece.kind, piece.number)) {
             return true;
@@ -274,7 +276,7 @@ datasources:
             "datasource \"a\", after metric \"m\""
         );
         assert_eq!(find("datasources: {a: {metrics: []}, \"\\q", (1, 50)).to_string(), "after datasource \"a\"");
-        assert_eq!(find("a: {b: {metrics: [{name: m}]}}", (1, 27)), Place::default());
+        assert_eq!(find("a: {b: {metrics: [{name: m}]}}", (1, 27)), DocumentPlace::default());
         find(&"[".repeat(100_000), (1, 90_000));
     }
 }

@@ -3,8 +3,8 @@
 pub mod error;
 pub mod location;
 
-use crate::curated::content::{Content, some};
-use crate::curated::document::error::told;
+use crate::curated::content::{Content, null_as_default};
+use crate::curated::document::error::describe;
 use serde::{Deserialize, Serialize};
 use serde_saphyr::{Budget, Options, SerializerOptions};
 use std::collections::BTreeMap;
@@ -19,8 +19,8 @@ const BYTES_A_NODE: usize = 2;
 #[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 #[serde(expecting = "datasources and their content")]
-struct Document {
-    #[serde(deserialize_with = "some")]
+struct CuratedDocument {
+    #[serde(deserialize_with = "null_as_default")]
     datasources: BTreeMap<String, Option<Content>>,
 }
 
@@ -29,8 +29,8 @@ pub fn parse(text: &str) -> Result<BTreeMap<String, Content>, String> {
     if text.len() > LONGEST {
         return Err(too_long());
     }
-    let document: Document =
-        serde_saphyr::from_str_with_options(text, options()).map_err(|error| told(text, &error, &budget()))?;
+    let document: CuratedDocument =
+        serde_saphyr::from_str_with_options(text, options()).map_err(|error| describe(text, &error, &budget()))?;
     Ok(document.datasources.into_iter().map(|(name, content)| (name, content.unwrap_or_default())).collect())
 }
 
@@ -63,7 +63,7 @@ fn budget() -> Budget {
 /// The document that holds this content; reading it gives the same.
 pub fn render(datasources: &BTreeMap<String, Content>) -> Result<String, String> {
     let content = datasources.iter().map(|(name, content)| (name.clone(), Some(content.clone())));
-    let document = Document { datasources: content.collect() };
+    let document = CuratedDocument { datasources: content.collect() };
     let text = serde_saphyr::to_string_with_options(&document, SerializerOptions::default())
         .map_err(|error| error.to_string())?;
     // A text that YAML cannot hold as it is would come back changed: JSON is YAML, too.
@@ -285,7 +285,7 @@ datasources:
                 ))
                 .collect::<String>()
         );
-        let told = |text: &str| {
+        let describe = |text: &str| {
             let error = parse(text).unwrap_err();
             assert!(
                 ["budget", "struct", "Policy", "from_", "Option"].iter().all(|word| !error.contains(word))
@@ -293,9 +293,9 @@ datasources:
                 "{error}"
             );
         };
-        told(&bomb);
-        told(&"[".repeat(100_000));
-        told(&format!("datasources: {{a: {{{}: 1}}}}", "x".repeat(100_000)));
+        describe(&bomb);
+        describe(&"[".repeat(100_000));
+        describe(&format!("datasources: {{a: {{{}: 1}}}}", "x".repeat(100_000)));
         assert!(parse("datasources:\n").unwrap().is_empty());
         assert!(parse(&"a: ".repeat(10_000)).is_err());
         assert!(

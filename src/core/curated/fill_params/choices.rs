@@ -10,20 +10,24 @@ use std::ops::Range;
 /// A choice of more words is found in quotes alone.
 const CHOICE_WORDS: usize = 100;
 
-/// Choices by their words, one after the other.
+/// Choices as a trie of their words.
 #[derive(Default)]
-struct Choices {
-    next: HashMap<String, Choices>,
+struct ChoiceTrie {
+    next: HashMap<String, ChoiceTrie>,
     /// The choice that ends here.
     choice: Option<usize>,
 }
 
 /// A choice that the question has, and where. The longest first: "United States" before "States".
-pub(crate) fn choice<'a>(param: &'a Param, question: &Question, used: &[bool]) -> Option<(Range<usize>, &'a Value)> {
+pub(crate) fn longest_choice<'a>(
+    param: &'a Param,
+    question: &Question,
+    used: &[bool],
+) -> Option<(Range<usize>, &'a Value)> {
     if param.choices.is_empty() {
         return None;
     }
-    let (mut choices, mut whole) = (Choices::default(), HashMap::new());
+    let (mut choices, mut whole) = (ChoiceTrie::default(), HashMap::new());
     for (order, choice) in param.choices.iter().enumerate() {
         let words: Vec<String> = words(&plain(choice)).map(|word| word.text).collect();
         whole.entry(words.join(" ")).or_insert((words.len(), order));
@@ -67,7 +71,8 @@ mod tests {
         param.choices = ["States", "a b", "United States", "b c", "c", &long].map(Value::from).into();
         let taken = |text: &str| {
             let question = Question::of(text);
-            choice(&param, &question, &vec![false; question.words.len()]).map(|(words, choice)| (words, plain(choice)))
+            longest_choice(&param, &question, &vec![false; question.words.len()])
+                .map(|(words, choice)| (words, plain(choice)))
         };
         for (question, words, choice) in [
             ("states of the united states", 3..5, "United States"),
@@ -79,6 +84,6 @@ mod tests {
             assert_eq!(taken(question), Some((words, choice.to_owned())), "{question}");
         }
         assert_eq!(taken("united, a, b'c'"), None);
-        assert_eq!(choice(&param, &Question::of("the states"), &[false, true]), None);
+        assert_eq!(longest_choice(&param, &Question::of("the states"), &[false, true]), None);
     }
 }

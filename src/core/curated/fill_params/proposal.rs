@@ -2,16 +2,16 @@
 //! text, a year, the number after "top" or where a phrasing has the param.
 
 use crate::curated::content::VerifiedQuery;
-use crate::curated::fill_params::choices::choice;
+use crate::curated::fill_params::choices::longest_choice;
 use crate::curated::fill_params::question::{Question, words};
-use crate::curated::fill_params::slot::{Kind, Wanted};
+use crate::curated::fill_params::slot::{Slot, SlotKind};
 use crate::curated::param::{Param, ParamType};
 use crate::sql::placeholder;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
-/// Words after which a number says how many are wanted.
+/// Words after which a number says how many rows are wanted.
 const RANKING: [&str; 8] = ["top", "first", "best", "last", "bottom", "highest", "lowest", "limit"];
 
 /// Words that stand before a year as before any number: alone they do not say which it is.
@@ -22,69 +22,69 @@ const PREPOSITIONS: [&str; 17] = [
 
 /// Where a proposed value comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Source {
+pub enum ValueSource {
     Question,
     Default,
     /// The caller has to say.
     Missing,
 }
 
-impl Source {
+impl ValueSource {
     pub fn name(self) -> &'static str {
         match self {
-            Source::Question => "question",
-            Source::Default => "default",
-            Source::Missing => "missing",
+            ValueSource::Question => "question",
+            ValueSource::Default => "default",
+            ValueSource::Missing => "missing",
         }
     }
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Proposal {
+pub struct ProposedValue {
     pub value: Option<Value>,
-    pub source: Source,
+    pub source: ValueSource,
 }
 
 /// A value for every param. Each word of the question gives at most one.
-pub fn propose(query: &VerifiedQuery, question: &Question) -> BTreeMap<String, Proposal> {
-    let mut reading = Reading::of(query, question);
+pub fn propose(query: &VerifiedQuery, question: &Question) -> BTreeMap<String, ProposedValue> {
+    let mut filler = SlotFiller::of(query, question);
     // What is surest comes first; a year before another number that may be the same four digits.
-    reading.choices();
-    reading.in_context(Kind::Date);
-    reading.in_order(Kind::Date, |_, _| true);
-    reading.in_context(Kind::Year);
-    reading.in_order(Kind::Text, |_, _| true);
-    reading.years();
-    reading.in_context(Kind::Number);
-    reading.ranked();
-    let proposal = |wanted: Wanted| {
-        let proposal = match (wanted.found, &wanted.param.default) {
-            (Some(value), _) => Proposal { value: Some(value), source: Source::Question },
-            (None, Some(default)) => Proposal { value: Some(default.clone()), source: Source::Default },
-            (None, None) => Proposal { value: None, source: Source::Missing },
+    filler.choices();
+    filler.in_context(SlotKind::Date);
+    filler.in_order(SlotKind::Date, |_, _| true);
+    filler.in_context(SlotKind::Year);
+    filler.in_order(SlotKind::Text, |_, _| true);
+    filler.years();
+    filler.in_context(SlotKind::Number);
+    filler.ranked();
+    let proposal = |slot: Slot| {
+        let proposal = match (slot.found, &slot.param.default) {
+            (Some(value), _) => ProposedValue { value: Some(value), source: ValueSource::Question },
+            (None, Some(default)) => ProposedValue { value: Some(default.clone()), source: ValueSource::Default },
+            (None, None) => ProposedValue { value: None, source: ValueSource::Missing },
         };
-        (wanted.name.to_owned(), proposal)
+        (slot.name.to_owned(), proposal)
     };
-    reading.wanted.into_iter().map(proposal).collect()
+    filler.slots.into_iter().map(proposal).collect()
 }
 
 /// A question as it is read for one query.
-struct Reading<'a> {
+struct SlotFiller<'a> {
     question: &'a Question<'a>,
     /// Words that have given a value.
     used: Vec<bool>,
     /// In the order of names.
-    wanted: Vec<Wanted<'a>>,
+    slots: Vec<Slot<'a>>,
     /// For each phrasing, where it first names what.
     named: Vec<HashMap<&'a str, usize>>,
 }
 
-impl<'a> Reading<'a> {
+impl<'a> SlotFiller<'a> {
     fn of(query: &'a VerifiedQuery, question: &'a Question<'a>) -> Self {
-        let wanted = query.params.iter().map(Wanted::of).collect();
-        let mut reading = Self { question, used: vec![false; question.words.len()], wanted, named: Vec::new() };
-        query.questions.iter().for_each(|phrasing| reading.phrasing(phrasing));
-        reading
+        let slots = query.params.iter().map(Slot::of).collect();
+        let mut filler = Self { question, used: vec![false; question.words.len()], slots, named: Vec::new() };
+        query.questions.iter().for_each(|phrasing| filler.phrasing(phrasing));
+        filler
     }
 
     fn phrasing(&mut self, phrasing: &'a str) {
@@ -93,12 +93,12 @@ impl<'a> Reading<'a> {
         for (at, piece) in pieces.iter().enumerate() {
             let Err(name) = piece else { continue };
             named.entry(*name).or_insert(at);
-            let Ok(found) = self.wanted.binary_search_by(|wanted| wanted.name.cmp(name)) else { continue };
+            let Ok(found) = self.slots.binary_search_by(|slot| slot.name.cmp(name)) else { continue };
             let text =
                 |at: Option<usize>| at.and_then(|at| pieces.get(at)).and_then(|piece| piece.ok()).unwrap_or_default();
             let (before, after) = (words(text(at.checked_sub(1))).last(), words(text(Some(at + 1))).next());
-            let wanted = &mut self.wanted[found];
-            for (place, word) in [(&mut wanted.before, before), (&mut wanted.after, after)] {
+            let slot = &mut self.slots[found];
+            for (place, word) in [(&mut slot.before, before), (&mut slot.after, after)] {
                 if let Some(word) = word {
                     place.entry(word.text).or_insert(self.named.len());
                 }
@@ -109,41 +109,41 @@ impl<'a> Reading<'a> {
 
     fn take(&mut self, which: usize, words: Range<usize>, value: Value) {
         self.used[words].fill(true);
-        self.wanted[which].found = Some(value);
+        self.slots[which].found = Some(value);
     }
 
     fn choices(&mut self) {
-        for which in 0..self.wanted.len() {
-            if let Some((words, choice)) = choice(self.wanted[which].param, self.question, &self.used) {
+        for which in 0..self.slots.len() {
+            if let Some((words, choice)) = longest_choice(self.slots[which].param, self.question, &self.used) {
                 self.take(which, words, choice.clone());
             }
         }
     }
 
     /// What is left of a kind, in the order of the phrasing that names most of it.
-    fn left(&self, kind: Kind) -> Vec<usize> {
-        let mut left: Vec<usize> = (0..self.wanted.len())
-            .filter(|which| self.wanted[*which].found.is_none() && self.wanted[*which].kind == kind)
+    fn left(&self, kind: SlotKind) -> Vec<usize> {
+        let mut left: Vec<usize> = (0..self.slots.len())
+            .filter(|which| self.slots[*which].found.is_none() && self.slots[*which].kind == kind)
             .collect();
         if left.len() > 1 {
             let count = |named: &&HashMap<&str, usize>| {
-                left.iter().filter(|which| named.contains_key(self.wanted[**which].name)).count()
+                left.iter().filter(|which| named.contains_key(self.slots[**which].name)).count()
             };
             // The first of those that name as many.
             if let Some(named) = self.named.iter().rev().max_by_key(count) {
-                left.sort_by_key(|which| named.get(self.wanted[*which].name).copied().unwrap_or(usize::MAX));
+                left.sort_by_key(|which| named.get(self.slots[*which].name).copied().unwrap_or(usize::MAX));
             }
         }
         left
     }
 
     /// The first words not yet used that give a value.
-    fn in_order(&mut self, kind: Kind, may: impl Fn(&Param, usize) -> bool) {
+    fn in_order(&mut self, kind: SlotKind, may: impl Fn(&Param, usize) -> bool) {
         for which in self.left(kind) {
-            let wanted = &self.wanted[which];
+            let slot = &self.slots[which];
             let words =
-                self.question.words.iter().enumerate().filter(|(at, _)| !self.used[*at] && may(wanted.param, *at));
-            let found = words.map(|(at, word)| (at, wanted.value(word))).find_map(|(at, value)| Some((at, value?)));
+                self.question.words.iter().enumerate().filter(|(at, _)| !self.used[*at] && may(slot.param, *at));
+            let found = words.map(|(at, word)| (at, slot.value(word))).find_map(|(at, value)| Some((at, value?)));
             if let Some((at, value)) = found {
                 self.take(which, at..at + 1, value);
             }
@@ -151,13 +151,13 @@ impl<'a> Reading<'a> {
     }
 
     /// What stands where a phrasing has the param: better between the same words than beside one of them.
-    fn in_context(&mut self, kind: Kind) {
+    fn in_context(&mut self, kind: SlotKind) {
         for sides in [2, 1] {
             for which in self.left(kind) {
-                let wanted = &self.wanted[which];
+                let slot = &self.slots[which];
                 let places = (0..self.used.len()).filter(|at| !self.used[*at]).filter_map(|at| {
-                    let phrasing = self.fit(wanted, at).filter(|fit| fit.0 == sides)?.1;
-                    Some((phrasing, at, wanted.value(&self.question.words[at])?))
+                    let phrasing = self.fit(slot, at).filter(|fit| fit.0 == sides)?.1;
+                    Some((phrasing, at, slot.value(&self.question.words[at])?))
                 });
                 if let Some((_, at, value)) = places.min_by_key(|(phrasing, at, _)| (*phrasing, *at)) {
                     self.take(which, at..at + 1, value);
@@ -167,13 +167,13 @@ impl<'a> Reading<'a> {
     }
 
     /// On how many sides of a place a phrasing's words stand, and the first phrasing that has one.
-    fn fit(&self, wanted: &Wanted, at: usize) -> Option<(usize, usize)> {
+    fn fit(&self, slot: &Slot, at: usize) -> Option<(usize, usize)> {
         let words = &self.question.words;
-        let before = at.checked_sub(1).and_then(|at| wanted.before.get_key_value(&words[at].text));
-        let after = words.get(at + 1).and_then(|word| wanted.after.get_key_value(&word.text));
+        let before = at.checked_sub(1).and_then(|at| slot.before.get_key_value(&words[at].text));
+        let after = words.get(at + 1).and_then(|word| slot.after.get_key_value(&word.text));
         let sides = || before.into_iter().chain(after);
         let mere = sides().all(|(word, _)| PREPOSITIONS.contains(&word.as_str()));
-        if mere && wanted.kind == Kind::Number && self.may_be_a_year(at) {
+        if mere && slot.kind == SlotKind::Number && self.may_be_a_year(at) {
             return None;
         }
         sides().map(|(_, phrasing)| *phrasing).min().map(|phrasing| (sides().count(), phrasing))
@@ -184,30 +184,29 @@ impl<'a> Reading<'a> {
         let word = &self.question.words[at];
         word.has_four_digits()
             && ("1900"..="2100").contains(&word.raw)
-            && self.wanted.iter().any(|wanted| wanted.kind == Kind::Year)
+            && self.slots.iter().any(|slot| slot.kind == SlotKind::Year)
     }
 
-    /// Four digits; better such as do not stand where another number is wanted.
+    /// Four digits; better such as do not stand where another number fits a param.
     fn years(&mut self) {
-        if self.left(Kind::Year).is_empty() {
+        if self.left(SlotKind::Year).is_empty() {
             return;
         }
-        let others = self.left(Kind::Number);
+        let others = self.left(SlotKind::Number);
         let elsewhere = |at: usize| {
-            let wants =
-                |wanted: &Wanted| self.fit(wanted, at).is_some() && wanted.value(&self.question.words[at]).is_some();
-            others.iter().any(|which| wants(&self.wanted[*which]))
+            let wants = |slot: &Slot| self.fit(slot, at).is_some() && slot.value(&self.question.words[at]).is_some();
+            others.iter().any(|which| wants(&self.slots[*which]))
         };
         let elsewhere: Vec<bool> = (0..self.used.len()).map(elsewhere).collect();
-        self.in_order(Kind::Year, |_, at| !elsewhere[at]);
-        self.in_order(Kind::Year, |_, _| true);
+        self.in_order(SlotKind::Year, |_, at| !elsewhere[at]);
+        self.in_order(SlotKind::Year, |_, _| true);
     }
 
     /// The number after "top" and its kind, for a whole number that is no year.
     fn ranked(&mut self) {
         let question = self.question;
         let after_ranking = |at: usize| at > 0 && RANKING.contains(&question.words[at - 1].text.as_str());
-        self.in_order(Kind::Number, |param, at| param.param_type == ParamType::Int && after_ranking(at));
+        self.in_order(SlotKind::Number, |param, at| param.param_type == ParamType::Int && after_ranking(at));
     }
 }
 

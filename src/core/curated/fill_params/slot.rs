@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 /// What is looked for in which way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum SlotKind {
     Year,
     /// That is no year.
     Number,
@@ -17,23 +17,23 @@ pub(crate) enum Kind {
     Chosen,
 }
 
-impl Kind {
+impl SlotKind {
     fn of(name: &str, param: &Param) -> Self {
         match param.param_type {
-            ParamType::Int if is_year(name, param) => Kind::Year,
-            ParamType::Int | ParamType::Float => Kind::Number,
-            _ if !param.choices.is_empty() => Kind::Chosen,
-            ParamType::Date => Kind::Date,
-            ParamType::String => Kind::Text,
+            ParamType::Int if is_year(name, param) => SlotKind::Year,
+            ParamType::Int | ParamType::Float => SlotKind::Number,
+            _ if !param.choices.is_empty() => SlotKind::Chosen,
+            ParamType::Date => SlotKind::Date,
+            ParamType::String => SlotKind::Text,
         }
     }
 }
 
 /// A param that is looked for.
-pub(crate) struct Wanted<'a> {
+pub(crate) struct Slot<'a> {
     pub name: &'a str,
     pub param: &'a Param,
-    pub kind: Kind,
+    pub kind: SlotKind,
     /// The choices that are numbers, so that one is found at once.
     numbers: HashSet<u64>,
     /// The words that phrasings have before and after it, each with the first phrasing that does.
@@ -42,13 +42,13 @@ pub(crate) struct Wanted<'a> {
     pub found: Option<Value>,
 }
 
-impl<'a> Wanted<'a> {
+impl<'a> Slot<'a> {
     pub fn of((name, param): (&'a String, &'a Param)) -> Self {
         let numbers = param.choices.iter().filter_map(bits).collect();
         Self {
             name,
             param,
-            kind: Kind::of(name, param),
+            kind: SlotKind::of(name, param),
             numbers,
             before: HashMap::new(),
             after: HashMap::new(),
@@ -69,7 +69,7 @@ impl<'a> Wanted<'a> {
             ParamType::Date => json!(is_date(word.raw).then_some(word.raw)?),
             ParamType::String => json!(word.quoted.then_some(word.raw)?),
         };
-        if self.kind == Kind::Year && !word.has_four_digits() {
+        if self.kind == SlotKind::Year && !word.has_four_digits() {
             return None;
         }
         // The check would go through all choices, and write them down where it is none of them.
@@ -119,7 +119,7 @@ mod tests {
             let param: Param = serde_json::from_value(param).unwrap_or_else(|error| panic!("{name}: {error}"));
             let name = name.to_owned();
             assert_eq!(
-                Wanted::of((&name, &param)).value(&Question::of(word).words[0]).unwrap_or_default(),
+                Slot::of((&name, &param)).value(&Question::of(word).words[0]).unwrap_or_default(),
                 value,
                 "{name} {word}"
             );

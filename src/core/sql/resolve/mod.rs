@@ -9,7 +9,7 @@ pub mod scope;
 
 use crate::catalog::identifier::{TableName, quote_identifier};
 use crate::sql::parse::folded;
-use crate::sql::placeholder::Places;
+use crate::sql::placeholder::SourceMap;
 use crate::sql::reads::{Found, Names};
 use crate::sql::resolve::column_alias::{Figure, figure};
 use crate::sql::resolve::scope::{Column, Columns, FromItem, Level, Meaning, Seen};
@@ -32,7 +32,7 @@ const COPIED: usize = 20;
 pub struct Resolver<'a> {
     pub found: Found,
     pub names: &'a Names<'a>,
-    places: Places<'a>,
+    places: SourceMap<'a>,
     work: usize,
 }
 
@@ -83,7 +83,7 @@ struct Recursive {
 
 impl<'a> Resolver<'a> {
     pub fn new(sql: &'a str, names: &'a Names<'a>) -> Self {
-        Self { found: Found::default(), names, places: Places::of(sql), work: 0 }
+        Self { found: Found::default(), names, places: SourceMap::of(sql), work: 0 }
     }
 
     /// Notes that so many columns are copied; false where it is too much.
