@@ -35,23 +35,23 @@ uninstall:
 	@docker/install.sh uninstall
 
 demo: install
-	@docker/demo.sh start
+	@sql/demo/demo.sh start
 
 demo-stop:
-	@docker/demo.sh stop
+	@sql/demo/demo.sh stop
 
 test: install
-	@docker/with-env.sh tests/run.sh
+	@tests/support/with-env.sh tests/run.sh
 
 lint: setup
 	@docker/setup.sh lint
 	@tests/lint.sh
 
 bench: install
-	@docker/with-env.sh tests/bench.sh
+	@tests/support/with-env.sh tests/bench/bench.sh
 
 eval: install
-	@DDL="$(DDL)" CASES="$(CASES)" EXAMPLES="$(EXAMPLES)" DATASOURCES="$(DATASOURCES)" OUT="$(OUT)" docker/with-env.sh tests/eval.sh
+	@DDL="$(DDL)" CASES="$(CASES)" EXAMPLES="$(EXAMPLES)" DATASOURCES="$(DATASOURCES)" OUT="$(OUT)" tests/support/with-env.sh tests/eval/eval.sh
 
 clean: demo-stop
 	rm -rf build target

@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2034
-# What the scripts in this folder share: messages, finding a Postgres, checking hashes, becoming root.
+# What the scripts of this project share: messages, finding a Postgres, checking hashes, becoming root.
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 BUILD=$ROOT/build

@@ -1,5 +1,5 @@
 //! The functions that a statement must not call, by name: the server's, and those of the extensions that it comes with.
-//! tests/tests/functions.rs holds the lists to what a server has.
+//! tests/database/sql/functions.rs holds the lists to what a server has.
 //!
 //! What may be called although it is VOLATILE is what makes a value up: `random`, `clock_timestamp`, `gen_random_uuid`.
 //! What may be called although it reads a catalog is what tells of definitions and rights (`pg_get_viewdef`, `to_regclass`,

@@ -1,5 +1,5 @@
 //! Statements that must pass, with what they read, and statements that must be refused, with what is said: both as
-//! lists, mostly of what Postgres's documentation of SELECT shows. tests/tests/statements.rs asks a server whether
+//! lists, mostly of what Postgres's documentation of SELECT shows. tests/database/sql/statements.rs asks a server whether
 //! the lists are right.
 
 use nl2sql_core::catalog::identifier::TableName;

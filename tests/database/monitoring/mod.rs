@@ -1,0 +1,3 @@
+//! Versions of a schema and what differs between them.
+
+mod drift;

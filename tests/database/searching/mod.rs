@@ -1,0 +1,5 @@
+//! Vectors, routing, search and retrieval.
+
+mod determinism;
+mod retrieval;
+mod vectors;
