@@ -195,24 +195,25 @@ fn examples_print_what_the_pages_show() {
     assert!(pages.iter().map(|page| page.examples().len()).sum::<usize>() > 40, "the blocks are not found");
     let rewrite = std::env::var_os("NL2SQL_REWRITE_DOCS").is_some();
     let differences: Vec<String> = std::thread::scope(|scope| {
+        // Two sessions at a time, since each loads the model and other tests run beside them.
         let running: Vec<_> = pages
-            .iter()
-            .map(|page| {
-                scope.spawn(move || {
+            .chunks(pages.len().div_ceil(2))
+            .map(|half| {
+                let visit = move |page: &Page| {
                     if rewrite {
                         page.rewrite();
-                        Vec::new()
-                    } else {
-                        page.differences()
+                        return Vec::new();
                     }
-                })
+                    page.differences()
+                };
+                scope.spawn(move || half.iter().flat_map(visit).collect::<Vec<String>>())
             })
             .collect();
-        running.into_iter().flat_map(|one| one.join().expect("a page")).collect()
+        running.into_iter().flat_map(|one| one.join().expect("the pages")).collect()
     });
     assert!(
         differences.is_empty(),
-        "{}\n\nNL2SQL_REWRITE_DOCS=1 tests/run.sh documentation writes what psql prints",
+        "{}\n\nNL2SQL_REWRITE_DOCS=1 tests/support/with-env.sh tests/run.sh documentation writes what psql prints",
         differences.join("\n\n")
     );
 }

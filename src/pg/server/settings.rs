@@ -61,7 +61,7 @@ pub fn define() {
     );
     GucRegistry::define_string_guc(
         c"nl2sql.embedding_model",
-        c"Model that texts are embedded with.",
+        c"Model that embeds texts.",
         c"The only one so far is local/all-minilm-l6-v2. Each model has a namespace of its own.",
         &EMBEDDING_MODEL,
         GucContext::Suset,
@@ -79,7 +79,7 @@ pub fn define() {
     );
     GucRegistry::define_int_guc(
         c"nl2sql.full_snapshot_max_tables",
-        c"Datasources of at most so many readable tables are retrieved whole.",
+        c"Datasources with at most this many readable tables are retrieved whole.",
         c"0: every datasource is searched.",
         &FULL_SNAPSHOT_MAX_TABLES,
         0,
@@ -89,8 +89,8 @@ pub fn define() {
     );
     GucRegistry::define_int_guc(
         c"nl2sql.whole_table_columns",
-        c"Tables of at most so many columns are retrieved whole.",
-        c"Of larger ones the keys, the columns that the question hit, and what names their rows.",
+        c"Tables with at most this many columns are retrieved whole.",
+        c"Of larger tables, retrieval returns the keys, the columns that the question hit, and those that name the rows.",
         &WHOLE_TABLE_COLUMNS,
         0,
         1_600,
@@ -99,7 +99,7 @@ pub fn define() {
     );
     GucRegistry::define_int_guc(
         c"nl2sql.profile_timeout",
-        c"Longest time that a build reads the rows of one table.",
+        c"How long a build may read the rows of one table.",
         c"A table that takes longer is indexed without its statistics. 0: no limit.",
         &PROFILE_TIMEOUT,
         0,
