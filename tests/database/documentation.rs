@@ -1,5 +1,5 @@
 //! The manual against the extension: each SQL block of README.md and docs/ runs, and prints what the page shows; the
-//! reference has every function, view and setting, with the signature that the server has; links lead somewhere.
+//! reference has every function, view and setting, with the signature that the server has; links and files exist.
 //!
 //! A page that has SQL blocks begins with `<!-- doc test: demo -->`: its blocks run in order, in one psql session, in a
 //! database of its own that holds the demo (or `<!-- doc test: empty -->`: nothing). A `text` block after a `sql` block
@@ -284,4 +284,17 @@ fn links_lead_to_pages_and_headings() {
         }
     }
     assert!(seen > 20, "the links are not found");
+}
+
+/// The way of the data names files below `src`, without `src`.
+#[test]
+fn the_files_that_the_manual_names_exist() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../src");
+    let pages = Page::all();
+    let code = pages.iter().flat_map(|page| &page.lines).flat_map(|line| line.split('`').skip(1).step_by(2));
+    let files: Vec<&str> = code.filter(|one| one.ends_with(".rs") && one.contains('/')).collect();
+    assert!(files.len() > 30, "{files:?}");
+    for file in files {
+        assert!(source.join(file).exists(), "src/{file} does not exist");
+    }
 }
