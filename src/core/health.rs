@@ -1,6 +1,6 @@
 //! Whether a datasource's index is sound, judged by contents.
 
-use crate::catalog::scope::UnmatchedGlob;
+use crate::catalog::globs::UnmatchedGlob;
 
 /// From worst to best.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -7,6 +7,8 @@
 pub mod catalog;
 pub mod chunk;
 pub mod curated;
+#[cfg(test)]
+mod fixture;
 pub mod health;
 pub mod mine;
 pub mod search;

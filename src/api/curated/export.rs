@@ -3,7 +3,7 @@
 use crate::pg::curated::store;
 use crate::pg::datasource;
 use crate::pg::server::error::{Error, OrRaise, Result};
-use nl2sql_core::curated::document;
+use nl2sql_core::curated::document::yaml;
 use pgrx::prelude::*;
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ fn export(wanted: Option<&str>) -> Result<String> {
             datasources.insert(name, content);
         }
     }
-    document::render(&datasources).map_err(|problem| {
+    yaml::render(&datasources).map_err(|problem| {
         let error = Error::new(
             PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
             format!("the content cannot be written as a document: {problem}"),

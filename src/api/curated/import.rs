@@ -9,7 +9,7 @@ use crate::pg::server::error::{Error, OrRaise, Result};
 use crate::pg::server::identity::Owner;
 use crate::pg::server::{argument, identity};
 use nl2sql_core::curated::content::{Content, Item};
-use nl2sql_core::curated::document;
+use nl2sql_core::curated::document::yaml;
 use pgrx::prelude::*;
 use std::collections::HashSet;
 
@@ -30,7 +30,7 @@ fn import(document: Option<&str>, replace: Option<bool>) -> Result<Vec<Row>> {
     identity::check_writable("nl2sql_curated_import()");
     let text = argument::spoken("document", document)?;
     let replace = argument::required("replace", replace)?;
-    let datasources = document::parse(text).map_err(|problem| {
+    let datasources = yaml::parse(text).map_err(|problem| {
         Error::invalid(format!("the document cannot be read: {problem}"))
             .hint("It is YAML or JSON like what nl2sql_curated_export() gives: datasources: {name: {verified_queries: […], metrics: […], glossary: […]}}.")
     })?;

@@ -5,9 +5,9 @@ use crate::pg::index::pointer;
 use crate::pg::server::error::{Error, OrRaise, Result};
 use crate::pg::server::{argument, identity, interrupt, query};
 use nl2sql_core::curated::content::Content;
-use nl2sql_core::curated::document;
-use nl2sql_core::mine::suggestion;
-use nl2sql_core::mine::suggestion::MinedStatement;
+use nl2sql_core::curated::document::yaml;
+use nl2sql_core::mine::suggest;
+use nl2sql_core::mine::suggest::MinedStatement;
 use nl2sql_core::sql::reads::Names;
 use pgrx::prelude::*;
 use std::collections::BTreeMap;
@@ -56,12 +56,12 @@ fn suggest(datasource: Option<&str>, min_calls: Option<i32>, limit: Option<i32>)
     })?;
     let names = Names::new(&stored.schemas, &schema);
     let min_calls = i64::try_from(min_calls).unwrap_or(i64::MAX);
-    let suggestions = suggestion::suggest(found, &names, min_calls, limit, &mut interrupt::check);
+    let suggestions = suggest::suggest(found, &names, min_calls, limit, &mut interrupt::check);
     suggestions
         .into_iter()
         .map(|suggestion| {
             let content = Content { verified_queries: vec![suggestion.query.clone()], ..Content::default() };
-            let document = document::render(&BTreeMap::from([(name.to_owned(), content)]))
+            let document = yaml::render(&BTreeMap::from([(name.to_owned(), content)]))
                 .map_err(|problem| Error::invalid(format!("a suggestion cannot be written: {problem}")))?;
             Ok((
                 suggestion.query.id,

@@ -8,8 +8,8 @@ use crate::pg::server::error::{OrRaise, Result, call, register_options, register
 use crate::pg::server::{argument, identity, query, settings};
 use crate::pg::snapshot;
 use crate::pg::snapshot::drift;
+use nl2sql_core::catalog::globs::UnmatchedGlob;
 use nl2sql_core::catalog::identifier::TableName;
-use nl2sql_core::catalog::scope::UnmatchedGlob;
 use nl2sql_core::health;
 use nl2sql_core::health::{Observations, RemedyCalls, Verdict};
 use pgrx::JsonB;

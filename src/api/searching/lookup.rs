@@ -9,7 +9,7 @@ use crate::pg::{datasource, snapshot};
 use nl2sql_core::catalog::identifier::{find_table_or_bare, means_table};
 use nl2sql_core::catalog::schema::Schema;
 use nl2sql_core::similar_names::near_names;
-use nl2sql_core::snapshot::access::render_table;
+use nl2sql_core::snapshot::render::render_table;
 use pgrx::JsonB;
 use pgrx::prelude::*;
 use std::collections::HashSet;

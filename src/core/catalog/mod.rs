@@ -5,11 +5,13 @@
 
 pub mod assemble;
 pub mod check_values;
+pub mod globs;
 pub mod identifier;
 pub mod identifier_words;
 pub mod options;
 pub mod overrides;
 pub mod pii;
+pub mod pii_words;
 pub mod schema;
 pub mod scope;
 pub mod statistics;

@@ -1,5 +1,6 @@
 //! The options of a datasource: which tables it takes in and how much of them is read.
 
+use crate::catalog::globs::{BadGlob, Globs};
 use crate::catalog::identifier::shown;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -69,6 +70,12 @@ pub enum OptionsError {
     Server,
 }
 
+impl From<BadGlob> for OptionsError {
+    fn from(bad: BadGlob) -> Self {
+        Self::BadGlob { key: bad.option.to_owned(), glob: bad.glob, reason: bad.reason }
+    }
+}
+
 impl Options {
     /// Reads what `nl2sql_register` was given. `{}` gives the defaults.
     pub fn parse(value: &Value) -> Result<Self, OptionsError> {
@@ -107,7 +114,14 @@ impl Options {
             pii: flags(object, "pii")?,
             preferred_tables: texts(object, "preferred_tables")?,
         };
-        crate::catalog::scope::Scope::new(&options)?;
+        for (key, globs) in [
+            ("include", &options.include),
+            ("exclude", &options.exclude),
+            ("exclude_columns", &options.exclude_columns),
+            ("pii", &options.pii.keys().cloned().collect()),
+        ] {
+            Globs::new(key, globs)?;
+        }
         Ok(options)
     }
 }

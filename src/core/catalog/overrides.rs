@@ -34,7 +34,7 @@ pub fn describe(schema: &mut Schema, overrides: Vec<Override>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalog::assemble::tests::schema;
+    use crate::fixture::schema;
 
     #[test]
     fn go_before_comments() {

@@ -1,9 +1,9 @@
 //! Which tables and columns a datasource takes in, and which of these hold personal data: globs on
 //! `schema.table` and `schema.table.column`, case ignored, exclusion first.
 
+use crate::catalog::globs::{Globs, UnmatchedGlob, column_name, lower, matches, plain};
 use crate::catalog::identifier::TableName;
 use crate::catalog::options::{Options, OptionsError};
-use glob::{MatchOptions, Pattern};
 
 pub struct Scope {
     /// `None` takes in every table.
@@ -12,13 +12,6 @@ pub struct Scope {
     exclude_columns: Globs,
     personal: Globs,
     impersonal: Globs,
-}
-
-/// An option's glob that no table or column matches.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UnmatchedGlob {
-    pub option: &'static str,
-    pub glob: String,
 }
 
 impl Scope {
@@ -79,76 +72,6 @@ impl Scope {
 
 fn globs_of(options: &Options, personal: bool) -> Vec<String> {
     options.pii.iter().filter(|(_, says)| **says == personal).map(|(glob, _)| glob.clone()).collect()
-}
-
-fn plain(table: &TableName) -> String {
-    format!("{}.{}", table.schema, table.name)
-}
-
-fn lower(name: &str) -> String {
-    name.to_lowercase()
-}
-
-fn column_name(table: &TableName, column: &str) -> String {
-    lower(&format!("{}.{column}", plain(table)))
-}
-
-fn matches(pattern: &Pattern, name: &str) -> bool {
-    let any =
-        MatchOptions { case_sensitive: true, require_literal_separator: false, require_literal_leading_dot: false };
-    pattern.matches_with(name, any)
-}
-
-/// Patterns on letters, not bytes. Both sides are put in lower case, since the library ignores case in
-/// ASCII alone.
-struct Globs {
-    option: &'static str,
-    globs: Vec<(String, Pattern)>,
-}
-
-impl Globs {
-    fn new(option: &'static str, globs: &[String]) -> Result<Self, OptionsError> {
-        let patterns = globs.iter().map(|glob| {
-            // Names have no directories: `**` says no more than `*`, which the library would refuse.
-            let mut single = lower(glob);
-            while single.contains("**") {
-                single = single.replace("**", "*");
-            }
-            match Pattern::new(&single) {
-                Ok(pattern) => Ok((glob.clone(), pattern)),
-                Err(error) => Err(OptionsError::BadGlob {
-                    key: option.to_owned(),
-                    glob: glob.clone(),
-                    reason: error.msg.to_owned(),
-                }),
-            }
-        });
-        Ok(Self { option, globs: patterns.collect::<Result<_, _>>()? })
-    }
-
-    fn matches(&self, name: &str) -> bool {
-        let name = lower(name);
-        self.globs.iter().any(|(_, pattern)| matches(pattern, &name))
-    }
-
-    fn matches_column(&self, table: &TableName, column: &str) -> bool {
-        !self.globs.is_empty() && self.matches(&format!("{}.{column}", plain(table)))
-    }
-
-    /// Whether one of them is the column's name to the letter.
-    fn names_column(&self, table: &TableName, column: &str) -> bool {
-        !self.globs.is_empty() && {
-            let name = column_name(table, column);
-            self.globs.iter().any(|(glob, _)| lower(glob) == name)
-        }
-    }
-
-    fn unmatched(&self, matched: impl Fn(&Pattern) -> bool) -> impl Iterator<Item = UnmatchedGlob> {
-        let unmatched = |(glob, pattern): &(String, Pattern)| {
-            (!matched(pattern)).then(|| UnmatchedGlob { option: self.option, glob: glob.clone() })
-        };
-        self.globs.iter().filter_map(unmatched).collect::<Vec<_>>().into_iter()
-    }
 }
 
 #[cfg(test)]

@@ -144,6 +144,6 @@ mod tests {
         .unwrap();
         let scope = Scope::new(&Options::default()).unwrap();
         let read = CatalogRows::from(structure).assemble(&scope);
-        assert_eq!(fingerprint("shop", &read), fingerprint("shop", &crate::catalog::assemble::tests::schema()));
+        assert_eq!(fingerprint("shop", &read), fingerprint("shop", &crate::fixture::schema()));
     }
 }

@@ -1,7 +1,7 @@
 //! Curated content: what a team writes down of a datasource beside its schema. Verified queries, metrics and
 //! a glossary.
 
-use crate::curated::param::Param;
+use crate::curated::param::{Param, null_as_default};
 use crate::snapshot::fingerprint::{canonical_json, sha256_hex};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -65,13 +65,6 @@ pub struct Term {
     /// Tables that it is about.
     #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "Vec::is_empty")]
     pub tables: Vec<String>,
-}
-
-/// A null stands for nothing, as an empty place in YAML does.
-pub fn null_as_default<'de, D: serde::Deserializer<'de>, T: Deserialize<'de> + Default>(
-    deserializer: D,
-) -> Result<T, D::Error> {
-    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
 /// One piece of curated content, by what it is called.

@@ -74,8 +74,8 @@ fn resolve(reader: &ItemReads, now: &Names) -> Option<reads::Found> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalog::assemble::tests::schema;
     use crate::catalog::schema::Schema;
+    use crate::fixture::schema;
     use crate::snapshot::diff::diff;
     use serde_json::json;
 

@@ -4,7 +4,7 @@
 use crate::catalog::identifier::shown;
 use crate::curated::content::{Item, VerifiedQuery};
 use crate::curated::param::Param;
-use crate::curated::validate::Problem;
+use crate::curated::problem::Problem;
 
 /// The longest name of a piece, in bytes.
 pub(crate) const LONGEST_NAME: usize = 200;

@@ -8,4 +8,6 @@ pub mod fill_params;
 pub mod impact;
 pub mod limits;
 pub mod param;
+pub mod phrasing;
+pub mod problem;
 pub mod validate;

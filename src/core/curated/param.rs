@@ -1,6 +1,5 @@
 //! Params of a verified query: their types, what they may be, and how they are written in SQL.
 
-use crate::curated::content::null_as_default;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -64,6 +63,13 @@ impl ParamType {
         };
         if fits { Ok(()) } else { Err(format!("must be {}, not {}", self.wants(), shown(value))) }
     }
+}
+
+/// A null stands for nothing, as an empty place in YAML does.
+pub fn null_as_default<'de, D: serde::Deserializer<'de>, T: Deserialize<'de> + Default>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
 /// Choices that a message lists.

@@ -4,42 +4,14 @@ use crate::catalog::identifier::{TableName, cut, find_table_or_bare, shown};
 use crate::curated::content::{Content, Item, Metric, Term, VerifiedQuery};
 use crate::curated::limits::{LONGEST_NAME, LONGEST_TABLE, LONGEST_TEXT, MOST_PARAMS, MOST_TEXTS, Problems};
 use crate::curated::param::{Param, ParamType};
+use crate::curated::phrasing;
+use crate::curated::problem::Problem;
 use crate::similar_names::near_names;
 use crate::sql::parse;
 use crate::sql::placeholder;
 use crate::sql::reads;
 use crate::sql::reads::{Names, Reads, perhaps};
 use std::collections::{BTreeSet, HashSet};
-use std::fmt;
-
-/// Something that is wrong: `verified query "top": sql, line 3: column "x" does not exist`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
-    pub item: Item,
-    /// Where in it: `sql`, `params.n`.
-    pub place: String,
-    pub message: String,
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.item, self.without_item())
-    }
-}
-
-impl Problem {
-    /// Of the SQL of a query, or the expression of a metric.
-    pub fn of_sql(item: Item, message: String) -> Self {
-        let place = if matches!(item, Item::Metric(_)) { "expression" } else { "sql" };
-        Self { item, place: place.to_owned(), message }
-    }
-
-    /// Without the name of the item.
-    pub fn without_item(&self) -> String {
-        let between = if self.message.starts_with("line ") { ", " } else { ": " };
-        format!("{}{between}{}", self.place, self.message)
-    }
-}
 
 /// What a checked statement reads, and how the server is asked about it.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -120,7 +92,7 @@ pub fn verified_query(query: &VerifiedQuery, names: &Names) -> Result<Checked, V
         problems.param(&place, param);
     }
     let known: BTreeSet<String> = query.params.keys().cloned().collect();
-    let asked: BTreeSet<String> = query.questions.iter().flat_map(|question| placeholder::names(question)).collect();
+    let asked: BTreeSet<String> = query.questions.iter().flat_map(|question| phrasing::params(question)).collect();
     for name in asked.difference(&known) {
         problems.add("questions", format!("{{{name}}} is not among the params"));
     }
@@ -267,7 +239,7 @@ pub fn table<'a>(wanted: &str, names: &Names<'a>) -> Result<&'a TableName, Strin
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalog::assemble::tests::schema;
+    use crate::fixture::schema;
     use serde_json::json;
 
     fn problems_of(query: serde_json::Value) -> Vec<String> {

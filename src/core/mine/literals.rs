@@ -1,13 +1,12 @@
 //! The constants of a statement that a param may stand for, and what each meets.
 
 use crate::curated::param::ParamType;
-use crate::mine::comparand::{
-    Comparand, RowSources, arguments, cast_type, function_name, is_arithmetic, is_constant, unnamed,
-};
+use crate::mine::ast::{arguments, cast_type, function_name, is_arithmetic, is_constant, unnamed};
+use crate::mine::comparand::{Comparand, RowSources};
 use crate::mine::normalized_sql::NormalizedSql;
 use crate::mine::operand::{Leaf, bare, elements, leaves, literal_type, placeholder_name};
 use crate::sql::parse::folded;
-use crate::sql::placeholder::SourceMap;
+use crate::sql::source_map::SourceMap;
 use sqlparser::ast::{
     BinaryOperator, Expr, Function, InTarget, JoinConstraint, JoinOperator, LimitClause, Query, Select, SelectItem,
     SetExpr, TableFactor, TableFunctionArgs, TableWithJoins, Value, ValueWithSpan, Visit, Visitor,

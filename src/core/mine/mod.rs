@@ -1,5 +1,6 @@
 //! Verified queries drafted from the statements that `pg_stat_statements` has counted.
 
+pub mod ast;
 pub mod comparand;
 pub mod literals;
 pub mod naming;
@@ -8,4 +9,4 @@ pub mod operand;
 pub mod params;
 pub mod repeated_expressions;
 pub mod statement_shape;
-pub mod suggestion;
+pub mod suggest;

@@ -2,7 +2,8 @@
 
 use crate::catalog::identifier::TableName;
 use crate::catalog::identifier_words::split_identifier;
-use crate::mine::comparand::{arguments, function_name, snake_case};
+use crate::mine::ast::{arguments, function_name};
+use crate::mine::comparand::snake_case;
 use crate::mine::params::NamedParam;
 use sqlparser::ast::{Expr, GroupByExpr, Query, Select, SelectItem, SetExpr, Value, ValueWithSpan};
 use std::collections::BTreeSet;

@@ -1,7 +1,7 @@
 //! The operands of comparisons, and the constants that they are made of.
 
 use crate::curated::param::ParamType;
-use crate::mine::comparand::{arguments, cast_type, function_name, is_arithmetic};
+use crate::mine::ast::{arguments, cast_type, function_name, is_arithmetic};
 use sqlparser::ast::{BinaryOperator, Expr, Function, Value, ValueWithSpan};
 
 /// A constant as it stands in an operand.

@@ -81,7 +81,7 @@ impl Levels {
 
 /// An expression with nothing where its constants are, and these; `None` where it is not more than constants.
 fn blanked(mut expr: Expr) -> Option<(String, Vec<String>)> {
-    if crate::mine::comparand::is_constant(&expr) {
+    if crate::mine::ast::is_constant(&expr) {
         return None;
     }
     let _ = VisitMut::visit(&mut expr, &mut ExtractAsCall);

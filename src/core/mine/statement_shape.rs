@@ -93,7 +93,7 @@ fn sort_select_list(query: &mut Query) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalog::assemble::tests::schema;
+    use crate::fixture::schema;
     use crate::sql::parse;
     use crate::sql::reads::Names;
 

@@ -136,7 +136,7 @@ fn is_archived(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalog::assemble::tests::schema;
+    use crate::fixture::schema;
 
     #[test]
     fn a_line_says_what_is_in_a_table() {

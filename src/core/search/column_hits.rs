@@ -1,6 +1,7 @@
 //! Columns that a question hits.
 
-use crate::search::table_rank::{bm25, z_scores};
+use crate::search::bm25::bm25;
+use crate::search::z_scores::z_scores;
 use std::collections::{BTreeMap, HashSet};
 
 /// What a search found of one column.

@@ -4,7 +4,7 @@
 use crate::catalog::identifier::TableName;
 use crate::catalog::identifier_words::split_identifier;
 use crate::catalog::schema::Table;
-use crate::snapshot::access::render_table;
+use crate::snapshot::render::render_table;
 use serde_json::{Value, json};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -92,7 +92,7 @@ pub fn far_ends(tables: &[&Table]) -> HashMap<TableName, BTreeSet<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalog::assemble::tests::schema;
+    use crate::fixture::schema;
 
     fn sent(names: &[&str]) -> HashSet<TableName> {
         names.iter().map(|name| TableName::new("shop", *name)).collect()

@@ -1,6 +1,6 @@
 //! Fusing signals by reciprocal ranks or by scores, and the shortlist that routing makes of it.
 
-use crate::search::table_rank::z_scores;
+use crate::search::z_scores::z_scores;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009).

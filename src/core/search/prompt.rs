@@ -110,8 +110,8 @@ fn object(fields: &[(&str, Option<String>)]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalog::assemble::tests::schema;
-    use crate::snapshot::access::render_table;
+    use crate::fixture::schema;
+    use crate::snapshot::render::render_table;
 
     #[test]
     fn terms_and_metrics_are_lines_of_their_own() {

@@ -171,8 +171,8 @@ impl ColumnChange {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalog::assemble::tests::schema;
     use crate::catalog::schema::{TableContract, TableKind, TableMetadata};
+    use crate::fixture::schema;
     use crate::snapshot::fingerprint::fingerprint;
     use proptest::prelude::*;
 

@@ -122,7 +122,7 @@ pub fn schema_version(stored_at: &str, content_hash: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalog::assemble::tests::schema;
+    use crate::fixture::schema;
 
     #[test]
     fn canonical_json_sorts_keys() {

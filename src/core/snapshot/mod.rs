@@ -4,3 +4,4 @@ pub mod access;
 pub mod diff;
 pub mod fingerprint;
 pub mod issue;
+pub mod render;

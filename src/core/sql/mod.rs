@@ -5,3 +5,4 @@ pub mod parse;
 pub mod placeholder;
 pub mod reads;
 pub mod resolve;
+pub mod source_map;

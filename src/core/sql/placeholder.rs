@@ -1,8 +1,8 @@
-//! Where params stand: `:name` in SQL, `{name}` in a phrasing.
+//! Where params stand in SQL: `:name`.
 
+use crate::sql::source_map::SourceMap;
 use sqlparser::dialect::PostgreSqlDialect;
-use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer, Whitespace};
-use std::collections::BTreeSet;
+use sqlparser::tokenizer::{Span, Token, TokenWithSpan, Tokenizer, Whitespace};
 
 /// Comments that a statement may have.
 const COMMENTS: usize = 500;
@@ -153,30 +153,6 @@ fn quoted_after(tokens: &[TokenWithSpan]) -> bool {
     ampersand.token == Token::Ampersand && matches!(&name.token, Token::Word(word) if word.quote_style == Some('"'))
 }
 
-/// The bytes at which the characters and lines of a text begin, to turn a line and column into bytes.
-pub struct SourceMap<'a> {
-    sql: &'a str,
-    characters: Vec<usize>,
-    /// The first character of each line.
-    lines: Vec<usize>,
-}
-
-impl<'a> SourceMap<'a> {
-    pub fn of(sql: &'a str) -> Self {
-        let mut lines = vec![0];
-        lines.extend(sql.chars().enumerate().filter(|(_, c)| *c == '\n').map(|(at, _)| at + 1));
-        Self { sql, characters: sql.char_indices().map(|(at, _)| at).collect(), lines }
-    }
-
-    /// Lines and columns count from 1, columns in characters.
-    pub fn byte(&self, location: Location) -> usize {
-        let from_one = |count: u64| usize::try_from(count).unwrap_or(usize::MAX).saturating_sub(1);
-        let line = self.lines.get(from_one(location.line));
-        let character = line.map(|first| first.saturating_add(from_one(location.column)));
-        character.and_then(|character| self.characters.get(character)).copied().unwrap_or(self.sql.len())
-    }
-}
-
 /// Whether a statement's text has more than white space and comments.
 pub fn says_something(tokens: &[TokenWithSpan]) -> bool {
     tokens.iter().any(|token| !matches!(token.token, Token::Whitespace(_) | Token::SemiColon | Token::EOF))
@@ -186,41 +162,6 @@ pub fn says_something(tokens: &[TokenWithSpan]) -> bool {
 pub fn has_plain_backslash(sql: &str) -> bool {
     let found = Tokenizer::new(&PostgreSqlDialect {}, sql).tokenize().unwrap_or_default();
     found.iter().any(|token| matches!(token, Token::SingleQuotedString(text) if text.contains('\\')))
-}
-
-/// The names in braces, each once. A brace that closes no name stands for itself.
-pub fn names(phrasing: &str) -> BTreeSet<String> {
-    pieces(phrasing).into_iter().filter_map(|piece| piece.err().map(str::to_owned)).collect()
-}
-
-/// The phrasing with each known name in braces replaced.
-pub fn fill(phrasing: &str, value: impl Fn(&str) -> Option<String>) -> String {
-    pieces(phrasing)
-        .into_iter()
-        .map(|piece| match piece {
-            Ok(text) => text.to_owned(),
-            Err(name) => value(name).unwrap_or_else(|| format!("{{{name}}}")),
-        })
-        .collect()
-}
-
-/// Texts as `Ok`, names in braces as `Err`.
-pub fn pieces(phrasing: &str) -> Vec<Result<&str, &str>> {
-    let mut pieces = Vec::new();
-    let (mut from, mut at) = (0, 0);
-    while let Some(open) = phrasing[at..].find('{').map(|open| at + open) {
-        let rest = &phrasing[open + 1..];
-        let length = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(rest.len());
-        at = open + 1;
-        if length > 0 && rest[length..].starts_with('}') {
-            pieces.push(Ok(&phrasing[from..open]));
-            pieces.push(Err(&rest[..length]));
-            from = open + length + 2;
-            at = from;
-        }
-    }
-    pieces.push(Ok(&phrasing[from..]));
-    pieces
 }
 
 #[cfg(test)]
@@ -283,13 +224,5 @@ mod tests {
         ] {
             assert!(tokens(sql).is_ok(), "{sql}: {:?}", tokens(sql).err());
         }
-    }
-
-    #[test]
-    fn braces_are_filled() {
-        let fill = |text: &str| fill(text, |name| (name == "n").then(|| "7".to_owned()));
-        assert_eq!(fill("top {n} of {year} {} { n } {n"), "top 7 of {year} {} { n } {n");
-        assert_eq!(fill("{{n}}"), "{7}");
-        assert_eq!(names("{a} {b} {a} {b c} {}").into_iter().collect::<Vec<_>>(), ["a", "b"]);
     }
 }

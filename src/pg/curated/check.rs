@@ -9,12 +9,13 @@ use crate::pg::server::{identity, interrupt};
 use nl2sql_core::catalog::identifier::{TableName, cut, shown};
 use nl2sql_core::catalog::schema::Schema;
 use nl2sql_core::catalog::scope::Scope;
-use nl2sql_core::chunk::curated;
-use nl2sql_core::chunk::curated::CuratedChunks;
+use nl2sql_core::chunk::curated_chunks;
+use nl2sql_core::chunk::curated_chunks::CuratedChunks;
 use nl2sql_core::chunk::cutter::Cutter;
 use nl2sql_core::curated::content::{Content, Item};
+use nl2sql_core::curated::problem::Problem;
 use nl2sql_core::curated::validate;
-use nl2sql_core::curated::validate::{Checked, Problem};
+use nl2sql_core::curated::validate::Checked;
 use nl2sql_core::sql::reads::{Names, Reads};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -90,7 +91,7 @@ pub fn chunks(
     let names = Names::new(&datasource.schemas, schema).with_wider(wider(datasource)?);
     let lookup = Lookup::of(&datasource.schemas)?;
     let mut failed = None;
-    let cut = curated::cut(cutter, content, before, &names, &mut |item, checked| {
+    let cut = curated_chunks::cut(cutter, content, before, &names, &mut |item, checked| {
         interrupt::check();
         if failed.is_some() {
             return None;

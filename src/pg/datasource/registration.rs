@@ -8,7 +8,7 @@ use crate::pg::server::{privilege, query};
 use nl2sql_core::catalog::identifier::shown;
 use nl2sql_core::catalog::options::Options;
 use nl2sql_core::catalog::scope::Scope;
-use nl2sql_core::chunk::cutter::DatasourceInfo;
+use nl2sql_core::chunk::datasource_info::DatasourceInfo;
 use pgrx::JsonB;
 use serde_json::Value;
 

@@ -4,7 +4,7 @@ use crate::pg::index::cut::{Draft, TextHash};
 use crate::pg::index::target::{BuildTarget, Extent};
 use crate::pg::server::error::Result;
 use crate::pg::server::query;
-use nl2sql_core::chunk::cutter::{Chunk, ChunkType};
+use nl2sql_core::chunk::{chunk_type::ChunkType, cutter::Chunk};
 use std::collections::HashMap;
 
 /// The live build, if it holds exactly what the draft does.

@@ -6,10 +6,13 @@ use crate::pg::index::read::Reading;
 use crate::pg::index::target::{BuildTarget, Extent};
 use crate::pg::server::error::{Result, call};
 use crate::pg::server::query;
-use nl2sql_core::chunk::cutter;
-use nl2sql_core::chunk::cutter::{Chunk, Cutter, DatasourceInfo};
+use nl2sql_core::chunk::{
+    cutter::{Chunk, Cutter},
+    datasource_info::DatasourceInfo,
+    schema_chunks::chunks,
+};
 use nl2sql_core::curated::content::Item;
-use nl2sql_core::curated::validate::Problem;
+use nl2sql_core::curated::problem::Problem;
 use nl2sql_core::snapshot::issue::Issue;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
@@ -34,7 +37,7 @@ pub fn cut(target: &BuildTarget, reading: &Reading) -> Result<Draft> {
     let BuildTarget { owner, lease, datasource, .. } = target;
     let (name, schema_version) = (target.name(), reading.schema_version.as_str());
     let mut chunks = match target.extent {
-        Extent::Whole => cutter::chunks(&described(datasource)?, schema_version, &reading.schema),
+        Extent::Whole => chunks(&described(datasource)?, schema_version, &reading.schema),
         Extent::CuratedOnly => Vec::new(),
     };
     let store::Stored { content, reads, .. } = store::load(owner, name)?;

@@ -6,7 +6,7 @@ use crate::pg::server::error::Result;
 use crate::pg::server::identity::Owner;
 use crate::pg::server::{interrupt, vector};
 use nl2sql_core::catalog::identifier::TableName;
-use nl2sql_core::chunk::cutter::VisibleIf;
+use nl2sql_core::chunk::visible_if::VisibleIf;
 use nl2sql_core::sql::reads::ALL_COLUMNS;
 use pgrx::JsonB;
 use pgrx::datum::DatumWithOid;

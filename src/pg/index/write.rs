@@ -8,7 +8,7 @@ use crate::pg::server::error::{Error, Result};
 use crate::pg::server::identity::Owner;
 use crate::pg::server::query;
 use nl2sql_core::catalog::identifier::TableName;
-use nl2sql_core::chunk::cutter::ChunkType;
+use nl2sql_core::chunk::chunk_type::ChunkType;
 use nl2sql_core::snapshot::issue::Issue;
 use pgrx::JsonB;
 use std::collections::{BTreeMap, HashMap};

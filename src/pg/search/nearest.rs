@@ -4,7 +4,7 @@ use crate::pg::search::builds::Builds;
 use crate::pg::server::error::{Error, Result};
 use crate::pg::server::{query, vector};
 use nl2sql_core::catalog::identifier::{TableName, find_table, shown};
-use nl2sql_core::chunk::cutter::ChunkType;
+use nl2sql_core::chunk::chunk_type::ChunkType;
 use pgrx::JsonB;
 use serde_json::Value;
 

@@ -12,8 +12,8 @@ use crate::pg::server::{interrupt, query};
 use nl2sql_core::catalog::identifier::TableName;
 use nl2sql_core::search::mmr;
 use nl2sql_core::search::mmr::Candidate;
-use nl2sql_core::search::table_rank;
 use nl2sql_core::search::value_match::{ValueMatch, ValueMatcher};
+use nl2sql_core::search::{pagerank, table_rank, z_scores};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// A table with its evidence and score.
@@ -112,11 +112,11 @@ impl Ranking {
 
     fn fuse(&mut self) {
         let evidence: Vec<_> = self.tables.iter().map(|table| table.evidence.signals.clone()).collect();
-        let scores = table_rank::propagate(&table_rank::fuse(&evidence), &self.neighbours);
+        let scores = pagerank::propagate(&table_rank::fuse(&evidence), &self.neighbours);
         for (table, score) in self.tables.iter_mut().zip(&scores) {
             table.score = *score;
         }
-        self.order = table_rank::order(&scores);
+        self.order = z_scores::order(&scores);
     }
 
     fn by(&mut self, score: impl Fn(&RankedTable) -> f64) {
@@ -124,7 +124,7 @@ impl Ranking {
         for (table, score) in self.tables.iter_mut().zip(&scores) {
             table.score = *score;
         }
-        self.order = table_rank::order(&scores);
+        self.order = z_scores::order(&scores);
     }
 
     /// Orders by maximal marginal relevance over the tables' own entries, as `nl2sql_mmr` does; the rest of the pool follows.

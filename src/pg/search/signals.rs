@@ -4,8 +4,8 @@ use crate::pg::search::builds::Builds;
 use crate::pg::search::query_terms::QueryTerms;
 use crate::pg::server::error::Result;
 use crate::pg::server::{query, vector};
+use nl2sql_core::search::bm25::bm25;
 use nl2sql_core::search::fusion::{Hit, Signal, WORDS};
-use nl2sql_core::search::table_rank::bm25;
 use nl2sql_core::search::tsvector;
 use std::collections::BTreeMap;
 

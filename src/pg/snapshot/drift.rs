@@ -8,7 +8,7 @@ use crate::pg::server::{identity, privilege, query};
 use crate::pg::{catalog, snapshot};
 use nl2sql_core::catalog::identifier::TableName;
 use nl2sql_core::catalog::schema::Schema;
-use nl2sql_core::catalog::scope::{Scope, UnmatchedGlob};
+use nl2sql_core::catalog::{globs::UnmatchedGlob, scope::Scope};
 use nl2sql_core::similar_names::near_names;
 use nl2sql_core::snapshot::diff::{Diff, diff};
 use nl2sql_core::snapshot::fingerprint::table_fingerprint;

@@ -9,10 +9,10 @@ pub mod scope;
 
 use crate::catalog::identifier::{TableName, quote_identifier};
 use crate::sql::parse::folded;
-use crate::sql::placeholder::SourceMap;
 use crate::sql::reads::{Found, Names};
 use crate::sql::resolve::column_alias::{Figure, figure};
 use crate::sql::resolve::scope::{Column, Columns, FromItem, Level, Meaning, Seen};
+use crate::sql::source_map::SourceMap;
 use sqlparser::ast::{
     Distinct, Expr, GroupByExpr, GroupByWithModifier, Ident, LimitClause, ObjectName, OrderBy, OrderByExpr,
     OrderByKind, Query, Select, SelectItem, SelectItemQualifiedWildcardKind, SetExpr, TableAlias, Value, Visit, With,

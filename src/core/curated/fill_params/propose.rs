@@ -6,7 +6,7 @@ use crate::curated::fill_params::choices::longest_choice;
 use crate::curated::fill_params::question::{Question, words};
 use crate::curated::fill_params::slot::{Slot, SlotKind};
 use crate::curated::param::{Param, ParamType};
-use crate::sql::placeholder;
+use crate::curated::phrasing;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -88,7 +88,7 @@ impl<'a> SlotFiller<'a> {
     }
 
     fn phrasing(&mut self, phrasing: &'a str) {
-        let pieces = placeholder::pieces(phrasing);
+        let pieces = phrasing::pieces(phrasing);
         let mut named = HashMap::new();
         for (at, piece) in pieces.iter().enumerate() {
             let Err(name) = piece else { continue };

@@ -2,13 +2,16 @@
 
 use crate::catalog::identifier::{TableName, quote_identifier};
 use crate::catalog::identifier_words::split_identifier;
-use crate::chunk::cutter::{Chunk, ChunkType, Cutter, VisibleIf};
-use crate::chunk::text::sentence;
+use crate::chunk::chunk_type::ChunkType;
+use crate::chunk::cutter::{Chunk, Cutter};
+use crate::chunk::schema_text::sentence;
+use crate::chunk::visible_if::VisibleIf;
 use crate::curated::content::{Content, Item, Metric, Term, VerifiedQuery, item_hash};
+use crate::curated::phrasing;
+use crate::curated::problem::Problem;
 use crate::curated::validate;
-use crate::curated::validate::{Checked, Problem};
+use crate::curated::validate::Checked;
 use crate::snapshot::fingerprint::sha256_hex;
-use crate::sql::placeholder;
 use crate::sql::reads;
 use crate::sql::reads::Names;
 use serde_json::json;
@@ -89,7 +92,7 @@ fn fits(
 /// example, else its default, else its name.
 pub fn phrasings(query: &VerifiedQuery) -> Vec<String> {
     let fill = |text: &str| {
-        placeholder::fill(text.trim(), |name| {
+        phrasing::fill(text.trim(), |name| {
             query.params.get(name).map(|param| param.sample().unwrap_or_else(|| name.to_owned()))
         })
     };
@@ -154,7 +157,7 @@ fn term(cutter: &Cutter, term: &Term, reads: &reads::Reads) -> Chunk {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalog::assemble::tests::schema;
+    use crate::fixture::schema;
 
     fn content() -> Content {
         serde_json::from_value(json!({

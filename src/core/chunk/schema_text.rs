@@ -7,7 +7,7 @@ use crate::catalog::identifier_words::split_identifier;
 use crate::catalog::schema::{
     Cardinality, ColumnContract, ColumnMetadata, ForeignKeyContract, ForeignKeyMetadata, Table,
 };
-use crate::chunk::cutter::DatasourceInfo;
+use crate::chunk::datasource_info::DatasourceInfo;
 use serde_json::Value;
 
 /// The model reads 256 tokens.
