@@ -50,10 +50,11 @@ mod tests {
         let second = [column(1, 0.9, &["total"])];
         let third = [column(1, 0.2, &["total"]), column(2, 0.2, &[])];
         let tables = [first.as_slice(), &second, &third];
-        assert_eq!(column_hits(&tables, &[0, 2], 2), [(0, 2), (2, 1)]);
+        // By hand, similarity and words as z-scores: (0, 2) has 0.63 - 0.82, (2, 1) has -0.77 + 1.22.
+        assert_eq!(column_hits(&tables, &[0, 2], 2), [(2, 1), (0, 2)]);
         assert_eq!(column_hits(&tables, &[0, 1, 2], 1), [(1, 1)]);
         // Ties go to the earlier column.
-        assert_eq!(column_hits(&tables, &[0, 2], 9), [(0, 2), (2, 1), (0, 1), (2, 2)]);
+        assert_eq!(column_hits(&tables, &[0, 2], 9), [(2, 1), (0, 2), (0, 1), (2, 2)]);
         assert!(column_hits(&[], &[], 3).is_empty());
     }
 }
