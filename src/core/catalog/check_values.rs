@@ -10,7 +10,7 @@ const MAX_VALUES: usize = 200;
 /// The columns that a constraint's expression, as the server prints it, restricts to a list, each with
 /// the list in its order. The column of a domain's constraint is `value`. An expression of any other form
 /// gives nothing.
-pub fn listed_values(expression: &str) -> Vec<(String, Vec<String>)> {
+pub(crate) fn listed_values(expression: &str) -> Vec<(String, Vec<String>)> {
     let Ok(mut parser) = Parser::new(&PostgreSqlDialect {}).with_recursion_limit(100).try_with_sql(expression) else {
         return Vec::new();
     };

@@ -44,7 +44,7 @@ pub(crate) struct Globs {
 }
 
 impl Globs {
-    pub fn new(option: &'static str, globs: &[String]) -> Result<Self, BadGlob> {
+    pub(crate) fn new(option: &'static str, globs: &[String]) -> Result<Self, BadGlob> {
         let patterns = globs.iter().map(|glob| {
             // Names have no directories: `**` says no more than `*`, which the library would refuse.
             let mut single = lower(glob);
@@ -59,24 +59,24 @@ impl Globs {
         Ok(Self { option, globs: patterns.collect::<Result<_, _>>()? })
     }
 
-    pub fn matches(&self, name: &str) -> bool {
+    pub(crate) fn matches(&self, name: &str) -> bool {
         let name = lower(name);
         self.globs.iter().any(|(_, pattern)| matches(pattern, &name))
     }
 
-    pub fn matches_column(&self, table: &TableName, column: &str) -> bool {
+    pub(crate) fn matches_column(&self, table: &TableName, column: &str) -> bool {
         !self.globs.is_empty() && self.matches(&format!("{}.{column}", plain(table)))
     }
 
     /// Whether one of them is the column's name to the letter.
-    pub fn names_column(&self, table: &TableName, column: &str) -> bool {
+    pub(crate) fn names_column(&self, table: &TableName, column: &str) -> bool {
         !self.globs.is_empty() && {
             let name = column_name(table, column);
             self.globs.iter().any(|(glob, _)| lower(glob) == name)
         }
     }
 
-    pub fn unmatched(&self, matched: impl Fn(&Pattern) -> bool) -> impl Iterator<Item = UnmatchedGlob> {
+    pub(crate) fn unmatched(&self, matched: impl Fn(&Pattern) -> bool) -> impl Iterator<Item = UnmatchedGlob> {
         let unmatched = |(glob, pattern): &(String, Pattern)| {
             (!matched(pattern)).then(|| UnmatchedGlob { option: self.option, glob: glob.clone() })
         };

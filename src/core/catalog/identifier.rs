@@ -75,7 +75,7 @@ impl fmt::Display for TableName {
 /// The parts of a dotted name, folded and unquoted as SQL would read them; `None` where the text
 /// is not such a name. Letters that need quotes in SQL but cannot be mistaken for its signs
 /// (`São Paulo`, `2019`) are taken as they stand.
-pub fn parse_identifiers(text: &str) -> Option<Vec<String>> {
+pub(crate) fn parse_identifiers(text: &str) -> Option<Vec<String>> {
     let mut parts = Vec::new();
     let mut rest = text.trim();
     loop {

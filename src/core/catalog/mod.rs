@@ -4,14 +4,14 @@
 //! say which tables and columns are in scope, and which columns hold personal data.
 
 pub mod assemble;
-pub mod check_values;
+pub(crate) mod check_values;
 pub mod globs;
 pub mod identifier;
 pub mod identifier_words;
 pub mod options;
 pub mod overrides;
-pub mod pii;
-pub mod pii_words;
+pub(crate) mod pii;
+pub(crate) mod pii_words;
 pub mod schema;
 pub mod scope;
 pub mod statistics;

@@ -8,7 +8,7 @@ use crate::catalog::pii_words::{
 
 /// Whether the name of a column says that it holds personal data: who somebody is, where to reach them,
 /// when they were born, or what opens their accounts. In doubt it does, for what is not marked is kept.
-pub fn names_personal_data(column: &str) -> bool {
+pub(crate) fn names_personal_data(column: &str) -> bool {
     // Folded before as well: the accent of a decomposed letter would end the word.
     let text = fold(&split_identifier(&fold(column)));
     let words = text.split(' ').map(|word| word.trim_matches(|c: char| c.is_ascii_digit()));

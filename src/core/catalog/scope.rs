@@ -32,7 +32,7 @@ impl Scope {
 
     /// Whether the table is named by an exclusion, and so must not appear even as the far end of a
     /// foreign key.
-    pub fn excludes(&self, table: &TableName) -> bool {
+    pub(crate) fn excludes(&self, table: &TableName) -> bool {
         self.exclude.matches(&plain(table))
     }
 
@@ -42,7 +42,7 @@ impl Scope {
 
     /// Whether the column holds personal data: `by_name`, unless an option says otherwise. Where two
     /// globs disagree, the column named in full decides, else it is personal.
-    pub fn is_personal(&self, table: &TableName, column: &str, by_name: bool) -> bool {
+    pub(crate) fn is_personal(&self, table: &TableName, column: &str, by_name: bool) -> bool {
         let named = |globs: &Globs| globs.names_column(table, column);
         if named(&self.personal) != named(&self.impersonal) {
             return named(&self.personal);

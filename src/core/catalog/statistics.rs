@@ -16,7 +16,7 @@ const LONGEST_VALUE: usize = 200;
 
 /// Takes a hash for what it is: a well-mixed number.
 #[derive(Default)]
-pub struct IdentityHasher(u64);
+pub(crate) struct IdentityHasher(u64);
 
 impl Hasher for IdentityHasher {
     fn finish(&self) -> u64 {

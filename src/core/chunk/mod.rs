@@ -5,5 +5,5 @@ pub mod curated_chunks;
 pub mod cutter;
 pub mod datasource_info;
 pub mod schema_chunks;
-pub mod schema_text;
+pub(crate) mod schema_text;
 pub mod visible_if;

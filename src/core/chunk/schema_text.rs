@@ -15,7 +15,7 @@ const MOST_VALUES: usize = 20;
 
 /// Description, then the name where the description does not say it already: a name in front draws
 /// every question that uses the same common word (`support`).
-pub fn datasource_text(about: &DatasourceInfo) -> String {
+pub(crate) fn datasource_text(about: &DatasourceInfo) -> String {
     let name = name_in_words(&about.name);
     let mut text = match present(about.description.as_deref()) {
         None => name,
@@ -38,7 +38,7 @@ pub fn datasource_text(about: &DatasourceInfo) -> String {
 
 /// `Table invoice line (chinook."InvoiceLine"). Each invoice line has invoice id, quantity. Primary
 /// key: invoice line id.`
-pub fn table_text(table: &Table) -> String {
+pub(crate) fn table_text(table: &Table) -> String {
     let words = name_in_words(&table.name.name);
     let kind = table.contract.kind.words();
     let mut text = format!("{}{} {words} ({}).", kind[..1].to_uppercase(), &kind[1..], table.name);
@@ -56,7 +56,12 @@ pub fn table_text(table: &Table) -> String {
 }
 
 /// `quantity of invoice line (chinook."InvoiceLine"."Quantity", integer). How many were sold. From 1 to 9.`
-pub fn column_text(table: &Table, column: &ColumnContract, metadata: &ColumnMetadata, quote_values: bool) -> String {
+pub(crate) fn column_text(
+    table: &Table,
+    column: &ColumnContract,
+    metadata: &ColumnMetadata,
+    quote_values: bool,
+) -> String {
     let mut text = format!(
         "{} of {} ({}.{}, {}).",
         name_in_words(&column.name),
@@ -89,7 +94,7 @@ fn statistic<'a>(metadata: &'a ColumnMetadata, name: &str) -> Option<&'a str> {
 
 /// `Each invoice line refers to one invoice by invoice id = invoice invoice id. One invoice, many
 /// invoice line.`
-pub fn relationship_text(table: &Table, key: &ForeignKeyContract, metadata: &ForeignKeyMetadata) -> String {
+pub(crate) fn relationship_text(table: &Table, key: &ForeignKeyContract, metadata: &ForeignKeyMetadata) -> String {
     let (from, to) = (name_in_words(&table.name.name), name_in_words(&key.referred_table));
     let pairs: Vec<String> = key
         .columns
@@ -124,7 +129,7 @@ fn type_in_words(data_type: &str) -> String {
 }
 
 /// With a full stop, where it does not end already.
-pub fn sentence(text: &str) -> String {
+pub(crate) fn sentence(text: &str) -> String {
     if text.ends_with(['.', '!', '?', ')']) { text.to_owned() } else { format!("{text}.") }
 }
 

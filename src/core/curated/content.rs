@@ -140,7 +140,7 @@ impl Content {
 }
 
 /// SHA-256 of one piece, as canonical JSON.
-pub fn item_hash(item: &impl Serialize) -> String {
+pub(crate) fn item_hash(item: &impl Serialize) -> String {
     sha256_hex(&canonical_json(&serde_json::to_value(item).unwrap_or(Value::Null)))
 }
 

@@ -26,27 +26,27 @@ pub(crate) struct Problems {
 }
 
 impl Problems {
-    pub fn new(item: Item) -> Self {
+    pub(crate) fn new(item: Item) -> Self {
         Self { item, problems: Vec::new() }
     }
 
-    pub fn add(&mut self, place: impl Into<String>, message: impl Into<String>) {
+    pub(crate) fn add(&mut self, place: impl Into<String>, message: impl Into<String>) {
         self.problems.push(Problem { item: self.item.clone(), place: place.into(), message: message.into() });
     }
 
-    pub fn name(&mut self, place: &str, name: &str) {
+    pub(crate) fn name(&mut self, place: &str, name: &str) {
         self.text_within(place, name, LONGEST_NAME);
     }
 
     /// What a question must be able to say.
-    pub fn phrase(&mut self, place: &str, text: &str) {
+    pub(crate) fn phrase(&mut self, place: &str, text: &str) {
         self.name(place, text);
         if !text.trim().is_empty() && !text.chars().any(char::is_alphanumeric) {
             self.add(place, format!("\"{}\" has no letter or digit: no question could say it", shown(text)));
         }
     }
 
-    pub fn text(&mut self, place: &str, text: &str) {
+    pub(crate) fn text(&mut self, place: &str, text: &str) {
         self.text_within(place, text, LONGEST_TEXT);
     }
 
@@ -60,7 +60,7 @@ impl Problems {
     }
 
     /// Of a text that may be empty.
-    pub fn description(&mut self, text: Option<&str>) {
+    pub(crate) fn description(&mut self, text: Option<&str>) {
         let text = text.unwrap_or_default();
         if text.contains('\0') {
             self.add("description", "it holds a null character");
@@ -68,7 +68,7 @@ impl Problems {
         self.within("description", text, LONGEST_TEXT);
     }
 
-    pub fn within(&mut self, place: &str, text: &str, longest: usize) -> bool {
+    pub(crate) fn within(&mut self, place: &str, text: &str, longest: usize) -> bool {
         let fits = text.len() <= longest;
         if !fits {
             self.add(place, format!("it is longer than {longest} bytes"));
@@ -76,7 +76,7 @@ impl Problems {
         fits
     }
 
-    pub fn at_most(&mut self, place: &str, number: usize, most: usize) -> bool {
+    pub(crate) fn at_most(&mut self, place: &str, number: usize, most: usize) -> bool {
         let fits = number <= most;
         if !fits {
             self.add(place, format!("there are {number}, and at most {most} may be"));
@@ -84,13 +84,13 @@ impl Problems {
         fits
     }
 
-    pub fn size(&mut self, query: &VerifiedQuery) {
+    pub(crate) fn size(&mut self, query: &VerifiedQuery) {
         if serde_json::to_vec(query).is_ok_and(|json| json.len() > LARGEST << 20) {
             self.add("all of it", format!("it is longer than {LARGEST} MB"));
         }
     }
 
-    pub fn param(&mut self, place: &str, param: &Param) {
+    pub(crate) fn param(&mut self, place: &str, param: &Param) {
         // What is too much is not compared with itself.
         if !self.at_most(&format!("{place}, choices"), param.choices.len(), MOST_CHOICES) {
             return;
@@ -107,7 +107,7 @@ impl Problems {
         }
     }
 
-    pub fn or<T>(self, value: T) -> Result<T, Vec<Problem>> {
+    pub(crate) fn or<T>(self, value: T) -> Result<T, Vec<Problem>> {
         if self.problems.is_empty() { Ok(value) } else { Err(self.problems) }
     }
 }

@@ -66,7 +66,7 @@ impl ParamType {
 }
 
 /// A null stands for nothing, as an empty place in YAML does.
-pub fn null_as_default<'de, D: serde::Deserializer<'de>, T: Deserialize<'de> + Default>(
+pub(crate) fn null_as_default<'de, D: serde::Deserializer<'de>, T: Deserialize<'de> + Default>(
     deserializer: D,
 ) -> Result<T, D::Error> {
     Ok(Option::deserialize(deserializer)?.unwrap_or_default())
@@ -220,7 +220,7 @@ fn quote(text: &str) -> String {
 }
 
 /// `YYYY-MM-DD` of a day that there is, from the year 1 to 9999.
-pub fn is_date(text: &str) -> bool {
+pub(crate) fn is_date(text: &str) -> bool {
     let bytes = text.as_bytes();
     let digits = |from: usize, to: usize| -> Option<u32> {
         let part = bytes.get(from..to)?;

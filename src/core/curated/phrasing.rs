@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 /// The names in braces, each once. A brace that closes no name stands for itself.
-pub fn params(phrasing: &str) -> BTreeSet<String> {
+pub(crate) fn params(phrasing: &str) -> BTreeSet<String> {
     pieces(phrasing).into_iter().filter_map(|piece| piece.err().map(str::to_owned)).collect()
 }
 
 /// The phrasing with each known name in braces replaced.
-pub fn fill(phrasing: &str, value: impl Fn(&str) -> Option<String>) -> String {
+pub(crate) fn fill(phrasing: &str, value: impl Fn(&str) -> Option<String>) -> String {
     pieces(phrasing)
         .into_iter()
         .map(|piece| match piece {
@@ -19,7 +19,7 @@ pub fn fill(phrasing: &str, value: impl Fn(&str) -> Option<String>) -> String {
 }
 
 /// Texts as `Ok`, names in braces as `Err`.
-pub fn pieces(phrasing: &str) -> Vec<Result<&str, &str>> {
+pub(crate) fn pieces(phrasing: &str) -> Vec<Result<&str, &str>> {
     let mut pieces = Vec::new();
     let (mut from, mut at) = (0, 0);
     while let Some(open) = phrasing[at..].find('{').map(|open| at + open) {

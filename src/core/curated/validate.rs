@@ -37,7 +37,7 @@ pub enum SqlType {
 }
 
 /// A verified query's id.
-pub fn is_id(id: &str) -> bool {
+pub(crate) fn is_id(id: &str) -> bool {
     let mut bytes = id.bytes();
     id.len() <= LONGEST_NAME
         && bytes.next().is_some_and(|first| first.is_ascii_lowercase())

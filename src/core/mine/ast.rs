@@ -9,7 +9,7 @@ use sqlparser::ast::{
 use std::ops::ControlFlow;
 
 /// The type of a param that is compared with a column.
-pub fn type_of(data_type: &str) -> ParamType {
+pub(crate) fn type_of(data_type: &str) -> ParamType {
     let name = data_type.split('(').next().unwrap_or_default().trim_end();
     match name {
         _ if data_type.ends_with(']') => ParamType::String,
@@ -23,23 +23,23 @@ pub fn type_of(data_type: &str) -> ParamType {
     }
 }
 
-pub fn cast_type(data_type: &DataType) -> ParamType {
+pub(crate) fn cast_type(data_type: &DataType) -> ParamType {
     type_of(&data_type.to_string().to_ascii_lowercase())
 }
 
-pub fn function_name(function: &Function) -> Option<String> {
+pub(crate) fn function_name(function: &Function) -> Option<String> {
     function.name.0.last().and_then(|part| part.as_ident()).map(folded)
 }
 
 /// The arguments of a call that have no name and are no star.
-pub fn arguments(function: &Function) -> Vec<&Expr> {
+pub(crate) fn arguments(function: &Function) -> Vec<&Expr> {
     match &function.args {
         FunctionArguments::List(list) => unnamed(&list.args),
         _ => Vec::new(),
     }
 }
 
-pub fn unnamed(args: &[FunctionArg]) -> Vec<&Expr> {
+pub(crate) fn unnamed(args: &[FunctionArg]) -> Vec<&Expr> {
     let expr = |arg| match arg {
         &FunctionArg::Unnamed(FunctionArgExpr::Expr(ref expr)) => Some(expr),
         _ => None,
@@ -48,7 +48,7 @@ pub fn unnamed(args: &[FunctionArg]) -> Vec<&Expr> {
 }
 
 /// A text literal.
-pub fn text_of(expr: &Expr) -> Option<&str> {
+pub(crate) fn text_of(expr: &Expr) -> Option<&str> {
     match expr {
         Expr::Value(value) => match &value.value {
             Value::SingleQuotedString(text) => Some(text),
@@ -59,13 +59,13 @@ pub fn text_of(expr: &Expr) -> Option<&str> {
     }
 }
 
-pub fn is_arithmetic(op: &BinaryOperator) -> bool {
+pub(crate) fn is_arithmetic(op: &BinaryOperator) -> bool {
     use BinaryOperator::{Divide, Minus, Modulo, Multiply, Plus};
     matches!(op, Plus | Minus | Multiply | Divide | Modulo)
 }
 
 /// Whether nothing is read for an expression.
-pub fn is_constant(expr: &Expr) -> bool {
+pub(crate) fn is_constant(expr: &Expr) -> bool {
     expr.visit(&mut Constant).is_continue()
 }
 

@@ -15,7 +15,7 @@ const LONGEST: usize = 40;
 
 /// What a constant meets.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Comparand {
+pub(crate) struct Comparand {
     /// What the param is called; `None` where no name can be made of the column's.
     pub name: Option<String>,
     /// The expression that tells it from others of that name.
@@ -25,7 +25,7 @@ pub struct Comparand {
 }
 
 /// The row sources of a statement, whose columns' types say what a param is.
-pub struct RowSources<'a> {
+pub(crate) struct RowSources<'a> {
     names: &'a Names<'a>,
     reads: Option<&'a Reads>,
     /// Tables by the name that they have in the statement, on whatever level.
@@ -38,7 +38,7 @@ pub struct RowSources<'a> {
 }
 
 impl<'a> RowSources<'a> {
-    pub fn of(query: &Query, names: &'a Names<'a>) -> Self {
+    pub(crate) fn of(query: &Query, names: &'a Names<'a>) -> Self {
         let (aliases, ctes) = (BTreeMap::new(), BTreeSet::new());
         let mut sources = Self { names, reads: None, aliases, tables: Vec::new(), known: true, ctes };
         let mut ctes = CteNames::default();
@@ -49,12 +49,12 @@ impl<'a> RowSources<'a> {
     }
 
     /// With what the statement was found to read.
-    pub fn reading(self, reads: &'a Reads) -> Self {
+    pub(crate) fn reading(self, reads: &'a Reads) -> Self {
         Self { reads: Some(reads), ..self }
     }
 
     /// The table that a name in FROM means, where it is one.
-    pub fn table(&self, name: &ObjectName) -> Option<&'a TableName> {
+    pub(crate) fn table(&self, name: &ObjectName) -> Option<&'a TableName> {
         let parts: Vec<String> = name.0.iter().filter_map(|part| part.as_ident()).map(folded).collect();
         let table = match parts.as_slice() {
             [schema, name] => self.names.table(&TableName::new(schema, name)),
@@ -98,7 +98,7 @@ impl<'a> RowSources<'a> {
     }
 
     /// What an expression is called that is not made of constants alone.
-    pub fn comparand(&self, expr: &Expr) -> Option<Comparand> {
+    pub(crate) fn comparand(&self, expr: &Expr) -> Option<Comparand> {
         match expr {
             Expr::Identifier(ident) => self.column(std::slice::from_ref(ident)),
             Expr::CompoundIdentifier(parts) => self.column(parts),
@@ -226,7 +226,7 @@ impl Visitor for RowSources<'_> {
 }
 
 /// `billing_country`; `None` where a letter is none that a param's name may have.
-pub fn snake_case(name: &str) -> Option<String> {
+pub(crate) fn snake_case(name: &str) -> Option<String> {
     let mut snake = split_identifier(name).replace(' ', "_");
     let plain = snake.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');
     if !plain || !snake.starts_with(|first: char| first.is_ascii_lowercase()) {

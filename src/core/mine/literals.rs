@@ -17,7 +17,7 @@ use std::ops::{ControlFlow, Range};
 
 /// Where a constant stands.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Site {
+pub(crate) enum Site {
     /// Wherever the placeholder of that name stands.
     Placeholder(String),
     /// A literal from a byte to another.
@@ -25,14 +25,14 @@ pub enum Site {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Bound {
+pub(crate) enum Bound {
     Lower,
     Upper,
 }
 
 /// What is known of a constant.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct LiteralInfo {
+pub(crate) struct LiteralInfo {
     pub name: Option<String>,
     pub param_type: Option<ParamType>,
     /// The column that it bounds.
@@ -45,7 +45,7 @@ pub struct LiteralInfo {
 
 /// What was found of a statement's constants.
 #[derive(Debug, Default)]
-pub struct Constants {
+pub(crate) struct Constants {
     pub known: BTreeMap<Site, LiteralInfo>,
     /// How often a placeholder stands where its value says nothing: `count($1)`, `EXISTS (SELECT $1 …)`.
     pub idle: BTreeMap<String, usize>,
@@ -53,7 +53,7 @@ pub struct Constants {
 
 /// Finds the constants of a statement. Placeholders of which nothing is known are not among them, nor literals that
 /// stay.
-pub fn constants(query: &Query, text: &NormalizedSql, sources: &RowSources) -> Constants {
+pub(crate) fn constants(query: &Query, text: &NormalizedSql, sources: &RowSources) -> Constants {
     let mut found = Constants::default();
     for name in &text.dates {
         let known = LiteralInfo { param_type: Some(ParamType::Date), ..LiteralInfo::default() };

@@ -1,12 +1,12 @@
 //! Verified queries drafted from the statements that `pg_stat_statements` has counted.
 
-pub mod ast;
-pub mod comparand;
-pub mod literals;
-pub mod naming;
-pub mod normalized_sql;
-pub mod operand;
-pub mod params;
-pub mod repeated_expressions;
-pub mod statement_shape;
+pub(crate) mod ast;
+pub(crate) mod comparand;
+pub(crate) mod literals;
+pub(crate) mod naming;
+pub(crate) mod normalized_sql;
+pub(crate) mod operand;
+pub(crate) mod params;
+pub(crate) mod repeated_expressions;
+pub(crate) mod statement_shape;
 pub mod suggest;

@@ -15,7 +15,7 @@ const ITEMS: usize = 8;
 const IN_ID: usize = 3;
 
 /// `invoice: billing country, sum total by billing country, for invoice date from {invoice_date_from}, at most {n}`.
-pub fn phrasing(query: &Query, tables: &[TableName], params: &[NamedParam]) -> String {
+pub(crate) fn phrasing(query: &Query, tables: &[TableName], params: &[NamedParam]) -> String {
     let tables = tables.iter().take(TABLES).map(|table| split_identifier(&table.name));
     let tables: Vec<String> = tables.filter(|words| !words.is_empty()).collect();
     let mut text = if tables.is_empty() { "rows".to_owned() } else { tables.join(" and ") };
@@ -98,7 +98,7 @@ fn groups(select: &Select) -> Vec<String> {
 
 /// `invoice_by_billing_country`: the tables, then the columns that params meet, else what is grouped by; with a number
 /// where that is taken.
-pub fn id(query: &Query, tables: &[TableName], params: &[NamedParam], taken: &BTreeSet<String>) -> String {
+pub(crate) fn id(query: &Query, tables: &[TableName], params: &[NamedParam], taken: &BTreeSet<String>) -> String {
     let tables: Vec<String> = tables.iter().take(IN_ID).filter_map(|table| snake_case(&table.name)).collect();
     let mut columns: Vec<String> = Vec::new();
     for column in params.iter().filter(|param| !param.rows).filter_map(|param| param.column.clone()) {

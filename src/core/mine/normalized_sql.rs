@@ -23,7 +23,7 @@ const TYPES: &[&str] = &[
 ];
 
 /// One statement, on one line and without comments; `:p1` stands where `$1` did.
-pub struct NormalizedSql {
+pub(crate) struct NormalizedSql {
     pub sql: String,
     /// How many placeholders it has; other names with a colon are none of ours.
     pub placeholders: usize,
@@ -51,7 +51,7 @@ struct SourceToken<'a> {
 impl NormalizedSql {
     /// `None` where the text is no statement, or too short or too long a one. `values`: literals that stand again where
     /// placeholders of these names would.
-    pub fn read(text: &str, values: BTreeMap<String, String>) -> Option<Self> {
+    pub(crate) fn read(text: &str, values: BTreeMap<String, String>) -> Option<Self> {
         if text.len() > LONGEST || text.contains('\0') {
             return None;
         }
@@ -144,7 +144,7 @@ impl NormalizedSql {
     }
 
     /// The bytes of a literal that begins at a byte: with the minus before it, or the type.
-    pub fn literal(&self, start: usize, signed: bool, typed: bool) -> Option<Range<usize>> {
+    pub(crate) fn literal(&self, start: usize, signed: bool, typed: bool) -> Option<Range<usize>> {
         let at = self.pieces.binary_search_by_key(&start, |piece| piece.bytes.start).ok()?;
         let before = &self.pieces[..at];
         let first = if typed {

@@ -5,7 +5,7 @@ use crate::mine::ast::{arguments, cast_type, function_name, is_arithmetic};
 use sqlparser::ast::{BinaryOperator, Expr, Function, Value, ValueWithSpan};
 
 /// A constant as it stands in an operand.
-pub struct Leaf<'e> {
+pub(crate) struct Leaf<'e> {
     pub value: &'e ValueWithSpan,
     /// The type that it is cast to or written with.
     pub cast: Option<ParamType>,
@@ -17,7 +17,7 @@ pub struct Leaf<'e> {
     pub joined: bool,
 }
 
-pub fn literal_type(value: &Value) -> Option<ParamType> {
+pub(crate) fn literal_type(value: &Value) -> Option<ParamType> {
     match value {
         Value::Number(number, _) if number.bytes().all(|byte| byte.is_ascii_digit()) => Some(ParamType::Int),
         Value::Number(..) => Some(ParamType::Float),
@@ -30,14 +30,14 @@ pub fn literal_type(value: &Value) -> Option<ParamType> {
     }
 }
 
-pub fn placeholder_name(expr: &Expr) -> Option<&str> {
+pub(crate) fn placeholder_name(expr: &Expr) -> Option<&str> {
     match expr {
         Expr::Value(ValueWithSpan { value: Value::Placeholder(name), .. }) => Some(name.trim_start_matches(':')),
         _ => None,
     }
 }
 
-pub fn bare(expr: &Expr) -> &Expr {
+pub(crate) fn bare(expr: &Expr) -> &Expr {
     match expr {
         Expr::Nested(inner) => bare(inner),
         other => other,
@@ -45,7 +45,7 @@ pub fn bare(expr: &Expr) -> &Expr {
 }
 
 /// The elements of an array that is written out.
-pub fn elements(expr: &Expr) -> Option<&[Expr]> {
+pub(crate) fn elements(expr: &Expr) -> Option<&[Expr]> {
     match expr {
         Expr::Array(array) => Some(&array.elem),
         Expr::Nested(inner) | Expr::Cast { expr: inner, .. } => elements(inner),
@@ -54,7 +54,7 @@ pub fn elements(expr: &Expr) -> Option<&[Expr]> {
 }
 
 /// The constants that an operand is made of.
-pub fn leaves(expr: &Expr) -> Vec<Leaf<'_>> {
+pub(crate) fn leaves(expr: &Expr) -> Vec<Leaf<'_>> {
     let mut leaves = Vec::new();
     collect(expr, None, (true, false), &mut leaves);
     leaves

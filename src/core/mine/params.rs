@@ -9,7 +9,7 @@ use std::ops::Range;
 
 /// A param of a mined statement.
 #[derive(Debug, Clone, PartialEq)]
-pub struct NamedParam {
+pub(crate) struct NamedParam {
     pub name: String,
     pub param_type: ParamType,
     /// The column that it meets, as a name has it.
@@ -22,7 +22,11 @@ pub struct NamedParam {
 
 /// The SQL with params, and these in the order of their places. `None` where places overlap, as no reading of the
 /// statement has them.
-pub fn named(text: &NormalizedSql, statement: &Statement, constants: &Constants) -> Option<(String, Vec<NamedParam>)> {
+pub(crate) fn named(
+    text: &NormalizedSql,
+    statement: &Statement,
+    constants: &Constants,
+) -> Option<(String, Vec<NamedParam>)> {
     let edits = edits(statement, constants)?;
     let used = edits.iter().filter_map(|(_, site)| site.as_ref());
     let mut namer = ParamNamer::new(used.filter_map(|site| constants.known.get(site)));

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 /// The literals that stood where placeholders are, by the names of these.
-pub fn values(query: &Query) -> BTreeMap<String, String> {
+pub(crate) fn values(query: &Query) -> BTreeMap<String, String> {
     let mut levels = Levels::default();
     let _ = query.visit(&mut levels);
     levels.values

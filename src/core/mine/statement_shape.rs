@@ -11,7 +11,7 @@ use sqlparser::ast::{
 use std::ops::ControlFlow;
 
 /// The shape of a statement with placeholders. Tables count by their full names.
-pub fn shape(mut query: Query, sources: &RowSources) -> String {
+pub(crate) fn shape(mut query: Query, sources: &RowSources) -> String {
     let _ = query.visit(&mut ShapeNormalizer { sources });
     sort_select_list(&mut query);
     query.to_string()

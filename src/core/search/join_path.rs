@@ -9,7 +9,7 @@ const HOPS: usize = 3;
 /// tables that are not yet connected, as long as one has at most three foreign keys. Of equal paths the
 /// one that starts and goes by the earlier tables. Gives the tables between, in the order found.
 /// `neighbours[i]` are the tables that table `i` is joined with, in order.
-pub fn connect(chosen: &[usize], neighbours: &[Vec<usize>]) -> Vec<usize> {
+pub(crate) fn connect(chosen: &[usize], neighbours: &[Vec<usize>]) -> Vec<usize> {
     let mut sent: Vec<usize> = chosen.to_vec();
     let mut between = Vec::new();
     loop {

@@ -5,7 +5,7 @@ pub mod catalog_listing;
 pub mod column_hits;
 pub mod column_selection;
 pub mod fusion;
-pub mod join_path;
+pub(crate) mod join_path;
 pub mod mmr;
 pub mod pagerank;
 pub mod prompt;

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use std::fmt::Write;
 
 /// SHA-256 of a text, in lower-case hex.
-pub fn sha256_hex(text: &str) -> String {
+pub(crate) fn sha256_hex(text: &str) -> String {
     Sha256::digest(text.as_bytes()).iter().fold(String::with_capacity(64), |mut hex, byte| {
         // Writing to a String cannot fail.
         let _ = write!(hex, "{byte:02x}");
@@ -18,7 +18,7 @@ pub fn sha256_hex(text: &str) -> String {
 /// JSON with sorted keys and no white space: the same bytes for equal values, on every machine.
 /// (`serde_json` sorts an object's keys as long as its `preserve_order` feature is off, which a
 /// test holds it to.)
-pub fn canonical_json(value: &Value) -> String {
+pub(crate) fn canonical_json(value: &Value) -> String {
     value.to_string()
 }
 

@@ -234,7 +234,7 @@ const OF_EXTENSIONS: &[&str] = &[
 
 /// Whether a function of the server's or of an extension that it comes with writes, locks, waits, reads files, tells of
 /// the server, runs SQL from a text, or reads what it is given the name of. A function of anybody else's is not known.
-pub fn does_more(name: &str) -> bool {
+pub(crate) fn does_more(name: &str) -> bool {
     [BUILT_IN, OF_EXTENSIONS].iter().any(|names| names.contains(&name))
         || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }

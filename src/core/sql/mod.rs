@@ -1,8 +1,8 @@
 //! One SQL statement: parsed, checked to do nothing but read, and resolved to the columns that it reads.
 
-pub mod forbidden_functions;
+pub(crate) mod forbidden_functions;
 pub mod parse;
-pub mod placeholder;
+pub(crate) mod placeholder;
 pub mod reads;
 pub mod resolve;
-pub mod source_map;
+pub(crate) mod source_map;

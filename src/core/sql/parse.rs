@@ -50,7 +50,7 @@ pub fn parse(sql: &str) -> Result<Statement, String> {
 }
 
 /// An expression alone, as a metric has it.
-pub fn parse_expression(text: &str) -> Result<Expr, String> {
+pub(crate) fn parse_expression(text: &str) -> Result<Expr, String> {
     let tokens = taken_apart(text)?;
     if let Some(placeholder) = tokens.placeholders.first() {
         return Err(format!("there is no param :{} here", placeholder.name));
@@ -227,7 +227,7 @@ pub fn beyond_reading(function: &str) -> Option<String> {
 const LONGEST_NAME: usize = 63;
 
 /// An identifier as Postgres folds it, and cuts it off.
-pub fn folded(ident: &Ident) -> String {
+pub(crate) fn folded(ident: &Ident) -> String {
     let mut name = if ident.quote_style.is_some() { ident.value.clone() } else { ident.value.to_ascii_lowercase() };
     let end = (0..=LONGEST_NAME).rev().find(|end| name.is_char_boundary(*end)).unwrap_or_default();
     name.truncate(end);

@@ -17,13 +17,13 @@ pub struct Placeholder {
 
 /// SQL taken apart into tokens; a placeholder is one token. What looks like one in a string, a comment, a quoted
 /// name or a `::cast` is none.
-pub struct Tokens {
+pub(crate) struct Tokens {
     pub tokens: Vec<TokenWithSpan>,
     pub placeholders: Vec<Placeholder>,
 }
 
 /// `Err` says where the SQL cannot be taken apart, or would be in another way by Postgres.
-pub fn tokens(sql: &str) -> Result<Tokens, String> {
+pub(crate) fn tokens(sql: &str) -> Result<Tokens, String> {
     // Taking nested ones apart takes time with the square of their number.
     if sql.matches("/*").count() > COMMENTS {
         return Err(format!("it has more than {COMMENTS} comments"));
@@ -64,7 +64,7 @@ pub fn tokens(sql: &str) -> Result<Tokens, String> {
 
 /// The SQL with each placeholder replaced by what `replacement` makes of its name, and `inserts` put at their
 /// bytes.
-pub fn replace(
+pub(crate) fn replace(
     sql: &str,
     placeholders: &[Placeholder],
     inserts: &[(usize, String)],
@@ -154,12 +154,12 @@ fn quoted_after(tokens: &[TokenWithSpan]) -> bool {
 }
 
 /// Whether a statement's text has more than white space and comments.
-pub fn says_something(tokens: &[TokenWithSpan]) -> bool {
+pub(crate) fn says_something(tokens: &[TokenWithSpan]) -> bool {
     tokens.iter().any(|token| !matches!(token.token, Token::Whitespace(_) | Token::SemiColon | Token::EOF))
 }
 
 /// Whether a text in plain quotes has a backslash.
-pub fn has_plain_backslash(sql: &str) -> bool {
+pub(crate) fn has_plain_backslash(sql: &str) -> bool {
     let found = Tokenizer::new(&PostgreSqlDialect {}, sql).tokenize().unwrap_or_default();
     found.iter().any(|token| matches!(token, Token::SingleQuotedString(text) if text.contains('\\')))
 }

@@ -3,7 +3,7 @@
 use sqlparser::tokenizer::Location;
 
 /// The bytes at which the characters and lines of a text begin, to turn a line and column into bytes.
-pub struct SourceMap<'a> {
+pub(crate) struct SourceMap<'a> {
     sql: &'a str,
     characters: Vec<usize>,
     /// The first character of each line.
@@ -11,14 +11,14 @@ pub struct SourceMap<'a> {
 }
 
 impl<'a> SourceMap<'a> {
-    pub fn of(sql: &'a str) -> Self {
+    pub(crate) fn of(sql: &'a str) -> Self {
         let mut lines = vec![0];
         lines.extend(sql.chars().enumerate().filter(|(_, c)| *c == '\n').map(|(at, _)| at + 1));
         Self { sql, characters: sql.char_indices().map(|(at, _)| at).collect(), lines }
     }
 
     /// Lines and columns count from 1, columns in characters.
-    pub fn byte(&self, location: Location) -> usize {
+    pub(crate) fn byte(&self, location: Location) -> usize {
         let from_one = |count: u64| usize::try_from(count).unwrap_or(usize::MAX).saturating_sub(1);
         let line = self.lines.get(from_one(location.line));
         let character = line.map(|first| first.saturating_add(from_one(location.column)));

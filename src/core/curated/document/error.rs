@@ -7,7 +7,7 @@ use serde_saphyr::granit_parser::ErrorKind;
 use serde_saphyr::{Budget, Error, ExternalMessageSource, MessageFormatter, UserMessageFormatter};
 
 /// `datasource "shop", verified query "top" (line 12): duplicate key "id"`: as much of the place as is known.
-pub fn describe(text: &str, error: &Error, budget: &Budget) -> String {
+pub(super) fn describe(text: &str, error: &Error, budget: &Budget) -> String {
     let message = message(error, budget);
     let Some(location) = error.location() else { return message };
     let line = location.line();

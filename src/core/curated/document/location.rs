@@ -5,11 +5,11 @@ use serde_saphyr::granit_parser::{Event, Parser, Span};
 use std::fmt;
 
 /// Where the parser stopped, from 1.
-pub type Position = (u64, u64);
+pub(crate) type Position = (u64, u64);
 
 /// `datasource "shop", verified query "top", params.n`: as much of it as there is.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct DocumentPlace {
+pub(crate) struct DocumentPlace {
     datasource: Option<String>,
     piece: Option<ItemPlace>,
     /// Keys in the piece, outer ones first.
@@ -103,7 +103,7 @@ const PIECE: usize = 5;
 const KEYS: usize = 3;
 
 /// The place of a position; the document is read up to there, and to the end of the piece for its name.
-pub fn find(text: &str, position: Position) -> DocumentPlace {
+pub(super) fn find(text: &str, position: Position) -> DocumentPlace {
     let mut walk = EventWalk::default();
     let mut place: Option<DocumentPlace> = None;
     for event in Parser::new_from_str(text) {

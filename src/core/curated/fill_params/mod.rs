@@ -1,6 +1,6 @@
 //! Values for a query's params, found in a question.
 
-pub mod choices;
+pub(crate) mod choices;
 pub mod propose;
 pub mod question;
-pub mod slot;
+pub(crate) mod slot;

@@ -28,7 +28,7 @@ impl<'a> Question<'a> {
 impl Word<'_> {
     /// A plain number without its thousands separators: 7, -0.5, 12,345.6. `1,5` may be one and a half or two numbers,
     /// so it is none.
-    pub fn number(&self) -> Option<String> {
+    pub(crate) fn number(&self) -> Option<String> {
         let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
         let unsigned = self.raw.strip_prefix('-').unwrap_or(self.raw);
         let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, "0"));
@@ -43,7 +43,7 @@ impl Word<'_> {
             .then(|| self.raw.replace(',', ""))
     }
 
-    pub fn has_four_digits(&self) -> bool {
+    pub(crate) fn has_four_digits(&self) -> bool {
         self.raw.len() == 4 && self.raw.bytes().all(|byte| byte.is_ascii_digit())
     }
 }

@@ -43,7 +43,7 @@ pub(crate) struct Slot<'a> {
 }
 
 impl<'a> Slot<'a> {
-    pub fn of((name, param): (&'a String, &'a Param)) -> Self {
+    pub(crate) fn of((name, param): (&'a String, &'a Param)) -> Self {
         let numbers = param.choices.iter().filter_map(bits).collect();
         Self {
             name,
@@ -57,7 +57,7 @@ impl<'a> Slot<'a> {
     }
 
     /// What the word says, where it may stand for the param.
-    pub fn value(&self, word: &Word) -> Option<Value> {
+    pub(crate) fn value(&self, word: &Word) -> Option<Value> {
         let value = match self.param.param_type {
             ParamType::Int => json!(word.number()?.parse::<i64>().ok()?),
             ParamType::Float => {

@@ -2,10 +2,10 @@
 //! subqueries, LATERAL, USING and stars. Where Postgres is stricter, it is asked afterwards; where it is not, this
 //! must not be. Where only the server knows what a name means, all that it may mean is read.
 
-pub mod column_alias;
+pub(crate) mod column_alias;
 pub mod expression;
-pub mod from_clause;
-pub mod scope;
+pub(crate) mod from_clause;
+pub(crate) mod scope;
 
 use crate::catalog::identifier::{TableName, quote_identifier};
 use crate::sql::parse::folded;
