@@ -1,10 +1,9 @@
 //! The two functions that row security rests on (`nl2sql.table_access`, `nl2sql.readable_columns`), the one
 //! that the views rest on (`nl2sql.current_namespace`), and the one that the trigger on snapshots asks (`nl2sql.retaining`).
 
-use crate::pg::index::namespace;
-use crate::pg::server::error::OrRaise;
-use crate::pg::server::privilege;
+use crate::pg::server::error::ErrorReport;
 use crate::pg::server::privilege::Reach;
+use crate::pg::server::{privilege, settings};
 use crate::pg::snapshot;
 use pgrx::prelude::*;
 
@@ -19,8 +18,8 @@ fn table_access(table_schema: &str, table_name: &str) -> i32 {
 
 /// For the views.
 #[pg_extern]
-fn current_namespace() -> String {
-    namespace::current().or_raise()
+fn current_namespace() -> Result<String, ErrorReport> {
+    Ok(settings::namespace()?)
 }
 
 #[pg_extern]

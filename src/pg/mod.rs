@@ -10,11 +10,13 @@
 //! - `curated`: stores verified queries, metrics and glossary, and asks the server about their SQL.
 //! - `index`: builds entries with vectors and makes a build live.
 //! - `search`: finds tables, columns and terms for a question.
+//! - `monitoring`: checks the health of each index and the drift of each schema.
 
 pub mod catalog;
 pub mod curated;
 pub mod datasource;
 pub mod index;
+pub mod monitoring;
 pub mod profile;
 pub mod search;
 pub mod server;

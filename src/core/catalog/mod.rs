@@ -8,6 +8,7 @@ pub(crate) mod check_values;
 pub mod globs;
 pub mod identifier;
 pub mod identifier_words;
+pub mod option_repair;
 pub mod options;
 pub mod overrides;
 pub(crate) mod pii;

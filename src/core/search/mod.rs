@@ -4,6 +4,7 @@ pub mod bm25;
 pub mod catalog_listing;
 pub mod column_hits;
 pub mod column_selection;
+pub mod explain;
 pub mod fusion;
 pub(crate) mod join_path;
 pub mod mmr;

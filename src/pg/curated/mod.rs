@@ -5,5 +5,9 @@
 pub mod analyze;
 #[allow(unsafe_code)]
 pub mod analyze_hooks;
+pub mod bind;
 pub mod check;
 pub mod store;
+pub mod suggest;
+pub mod validate;
+pub mod write;

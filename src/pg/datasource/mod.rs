@@ -10,4 +10,4 @@ mod registration;
 pub mod relation;
 
 pub(crate) use names::{check_known, check_name, named, names, unknown};
-pub(crate) use registration::{Datasource, RegistrationChange, check_schemas, load, save};
+pub(crate) use registration::{Datasource, RegistrationChange, load, load_known, register, register_schema};

@@ -11,7 +11,7 @@ pub fn names() -> Result<Vec<String>> {
 /// The datasource that the caller named, or all that exist for the current user.
 pub fn named(wanted: Option<&str>) -> Result<Vec<String>> {
     let Some(name) = wanted else { return names() };
-    let name = argument::spoken("datasource", Some(name))?;
+    let name = argument::non_empty("datasource", Some(name))?;
     check_known(name)?;
     Ok(vec![name.to_owned()])
 }
@@ -35,7 +35,7 @@ pub fn unknown(name: &str, known: &[String]) -> Error {
 
 /// Checks the name of a datasource. Like any name in Postgres, it has at most 63 bytes.
 pub fn check_name(name: Option<&str>) -> Result<&str> {
-    let name = argument::spoken("datasource", name)?;
+    let name = argument::non_empty("datasource", name)?;
     if name.len() > 63 {
         return Err(Error::invalid(format!("datasource must be at most 63 bytes, not {}", name.len())));
     }

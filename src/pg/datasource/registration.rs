@@ -1,15 +1,17 @@
 //! A registration: stored, changed and loaded.
 
 use crate::pg::catalog;
+use crate::pg::datasource::names::{check_known, names, unknown};
 use crate::pg::datasource::{lease, relation};
 use crate::pg::server::error::{Error, Result};
 use crate::pg::server::identity::Owner;
-use crate::pg::server::{privilege, query};
+use crate::pg::server::{identity, privilege, query};
 use nl2sql_core::catalog::identifier::shown;
 use nl2sql_core::catalog::options::Options;
 use nl2sql_core::catalog::scope::Scope;
 use nl2sql_core::chunk::datasource_info::DatasourceInfo;
 use pgrx::JsonB;
+use pgrx::prelude::*;
 use serde_json::Value;
 
 /// A registration as stored.
@@ -55,9 +57,44 @@ pub fn load(_: &Owner, name: &str) -> Result<Option<Datasource>> {
     Ok(Some(Datasource { id, about, schemas, options: Options::parse(&options)?, stored_options: options }))
 }
 
+/// Loads a registration that exists for the current user, or fails with 42704.
+pub fn load_known(name: &str) -> Result<Datasource> {
+    check_known(name)?;
+    identity::as_owner(|owner| load(owner, name))?.ok_or_else(|| unknown(name, &[]))
+}
+
+/// Registers a datasource, or changes its registration. Whether a schema exists is checked as the caller.
+pub fn register(name: &str, change: RegistrationChange) -> Result<()> {
+    match &change.schemas {
+        Some(schemas) => check_schemas(schemas)?,
+        None if !identity::as_owner(|owner| is_registered(owner, name))? => check_schemas(&[name.to_owned()])?,
+        None => {}
+    }
+    identity::as_owner(|owner| save(owner, name, change))
+}
+
+/// Whether anyone has registered the name.
+pub fn is_registered(_: &Owner, name: &str) -> Result<bool> {
+    let found =
+        query::read_one("SELECT true FROM nl2sql.datasource WHERE name = $1", &[name.into()], |row| row.must(1))?;
+    Ok(found == Some(true))
+}
+
+/// Registers a schema that the caller may use as a datasource of the same name; 42704 if there is none.
+pub fn register_schema(name: &str) -> Result<()> {
+    if is_system_schema(name) || privilege::schema_oid(name).is_none() {
+        let mut known = names()?;
+        known.extend(catalog::schemas()?);
+        return Err(unknown(name, &known));
+    }
+    identity::as_owner(|owner| save(owner, name, RegistrationChange::default()))?;
+    notice!("schema \"{name}\" is registered as a datasource");
+    Ok(())
+}
+
 /// Creates or changes a registration, and numbers the tables in its scope, so that users who may read one of them see
-/// the datasource before it is indexed. The schemas were checked as the caller.
-pub fn save(owner: &Owner, name: &str, change: RegistrationChange) -> Result<()> {
+/// the datasource before it is indexed.
+fn save(owner: &Owner, name: &str, change: RegistrationChange) -> Result<()> {
     if let Some(options) = &change.options {
         Options::parse(options)?;
     }
@@ -93,13 +130,13 @@ pub fn save(owner: &Owner, name: &str, change: RegistrationChange) -> Result<()>
 }
 
 /// Fails if a schema does not exist for the current user, and suggests similar names.
-pub fn check_schemas(schemas: &[String]) -> Result<()> {
+fn check_schemas(schemas: &[String]) -> Result<()> {
     if schemas.is_empty() {
         return Err(Error::invalid("schemas must not be empty")
             .hint("Pass NULL to keep the stored schemas, or to register the schema that has the datasource's name."));
     }
     for schema in schemas {
-        if schema == "information_schema" || schema.starts_with("pg_") {
+        if is_system_schema(schema) {
             return Err(Error::invalid(format!("schema \"{}\" belongs to the server", shown(schema))));
         }
         if privilege::schema_oid(schema).is_none() {
@@ -108,4 +145,8 @@ pub fn check_schemas(schemas: &[String]) -> Result<()> {
         }
     }
     Ok(())
+}
+
+fn is_system_schema(name: &str) -> bool {
+    name == "information_schema" || name.starts_with("pg_")
 }

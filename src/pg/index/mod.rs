@@ -16,6 +16,7 @@ pub mod namespace;
 mod notify;
 pub mod pointer;
 mod read;
+pub mod run;
 pub mod target;
 pub mod unregister;
 mod write;

@@ -5,14 +5,6 @@ use crate::pg::server::identity::Owner;
 use crate::pg::server::{query, settings};
 use pgrx::spi;
 
-/// The namespace of the current model: `nl2sql__<provider-model slug>__<dimension>`.
-pub fn current() -> Result<String> {
-    let (model, dimension) = settings::embedding_model()?;
-    let slug: String =
-        model.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();
-    Ok(format!("nl2sql__{slug}__{dimension}"))
-}
-
 /// Creates the namespace's partition if it does not exist, as a member of the extension, so that a dump omits it.
 pub(super) fn ensure(_: &Owner, namespace: &str) -> Result<()> {
     if exists(namespace)? {
@@ -40,8 +32,21 @@ fn exists(namespace: &str) -> Result<bool> {
     Ok(found == Some(true))
 }
 
+/// Drops every namespace but the current one; returns their names and how many entries they had.
+pub fn prune(owner: &Owner) -> Result<Vec<(String, i64)>> {
+    let current = settings::namespace()?;
+    let others = all(owner)?.into_iter().filter(|namespace| *namespace != current);
+    others
+        .map(|namespace| {
+            let entries = drop(owner, &namespace)?;
+            tracing::info!(namespace, entries, "namespace dropped");
+            Ok((namespace, entries))
+        })
+        .collect()
+}
+
 /// Drops the namespace with everything in it, and returns the number of its entries.
-pub fn drop(_: &Owner, namespace: &str) -> Result<i64> {
+fn drop(_: &Owner, namespace: &str) -> Result<i64> {
     let table = table(namespace);
     let entries = query::read_one(&format!("SELECT count(*) FROM {table}"), &[], |row| row.must::<i64>(1))?;
     query::execute("DELETE FROM nl2sql.pointer WHERE namespace = $1", &[namespace.into()])?;
@@ -53,7 +58,7 @@ pub fn drop(_: &Owner, namespace: &str) -> Result<i64> {
 }
 
 /// All namespaces that have a partition, in order of name.
-pub fn all(_: &Owner) -> Result<Vec<String>> {
+fn all(_: &Owner) -> Result<Vec<String>> {
     query::read(
         "SELECT c.relname::text FROM pg_catalog.pg_inherits i
          JOIN pg_catalog.pg_class c ON c.oid = i.inhrelid

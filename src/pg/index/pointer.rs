@@ -1,12 +1,9 @@
 //! The pointer of a datasource, which names its live build, and the builds that are kept.
 
 use crate::pg::datasource::lease::Lease;
-use crate::pg::index::namespace;
-use crate::pg::server::error::{Error, Result};
+use crate::pg::server::error::Result;
 use crate::pg::server::identity::Owner;
 use crate::pg::server::query;
-use crate::pg::snapshot;
-use nl2sql_core::catalog::schema::Schema;
 use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
 
@@ -72,11 +69,4 @@ pub(super) fn retain_builds(_: &Owner, lease: &Lease, namespace: &str, live: i64
            AND b.id NOT IN (SELECT k FROM unnest($3::bigint[]) k WHERE k IS NOT NULL)",
         &args,
     )
-}
-
-/// The part of the live snapshot that exists for the current user; 55000 if no build is live.
-pub fn live_schema(name: &str) -> Result<Schema> {
-    let namespace = namespace::current()?;
-    let version = snapshot::live_version(name, &namespace)?.ok_or_else(|| Error::not_indexed(name, &namespace))?;
-    snapshot::load_visible(name, &version)
 }

@@ -2,10 +2,10 @@
 
 use crate::pg::datasource::Datasource;
 use crate::pg::datasource::lease::Lease;
-use crate::pg::index::namespace;
 use crate::pg::index::pointer::{LiveBuild, live_build};
 use crate::pg::server::error::Result;
 use crate::pg::server::identity::Owner;
+use crate::pg::server::settings;
 
 /// How much of the datasource a build reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub(super) struct BuildTarget<'a> {
 
 impl<'a> BuildTarget<'a> {
     pub fn of(owner: &'a Owner, lease: &'a Lease, datasource: &'a Datasource, extent: Extent) -> Result<Self> {
-        let namespace = namespace::current()?;
+        let namespace = settings::namespace()?;
         let live = live_build(owner, lease.datasource(), &namespace)?;
         Ok(Self { owner, lease, datasource, namespace, extent, live })
     }

@@ -4,8 +4,9 @@
 mod analyzed_statistics;
 #[allow(unsafe_code)]
 pub mod column_statistics;
+pub mod lookup;
 mod profile_tables;
-pub mod sample;
+mod sample;
 #[allow(unsafe_code)]
 pub mod scan;
 mod table_reader;

@@ -1,9 +1,9 @@
 //! The live builds that a search looks into.
 
 use crate::pg::datasource;
-use crate::pg::index::namespace;
 use crate::pg::server::error::{Error, Result};
 use crate::pg::server::query;
+use crate::pg::server::settings;
 use pgrx::prelude::*;
 
 const LIVE: &str = include_str!("../../../sql/search/live.sql");
@@ -17,7 +17,7 @@ pub struct Builds {
 impl Builds {
     /// Live builds of the named datasources, or of all that exist for the current user.
     pub fn live(wanted: Option<&[String]>) -> Result<Self> {
-        let namespace = namespace::current()?;
+        let namespace = settings::namespace()?;
         let known =
             query::read(LIVE, &[namespace.as_str().into()], |row| Ok((row.must::<String>(1)?, row.get::<i64>(2)?)))?;
         let names: Vec<String> = known.iter().map(|(name, _)| name.clone()).collect();

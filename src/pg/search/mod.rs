@@ -2,16 +2,22 @@
 //! for a question, and retrieval. `retrieve` tells the story of retrieval, and a file holds each step: `rank_tables`,
 //! `table_selection`, `column_selection`, `send`.
 
-pub mod builds;
+mod builds;
 mod column_selection;
 mod evidence;
-pub mod nearest;
-pub mod query_terms;
-pub mod rank_tables;
+pub mod explain_retrieval;
+pub mod match_queries;
+pub mod mmr;
+mod nearest;
+pub mod prompt;
+mod query_terms;
+mod rank_tables;
 pub mod retrieval;
 pub mod retrieve;
+pub mod route;
+pub mod search_tables;
 mod send;
-pub mod signals;
+mod signals;
 pub mod strategy;
 mod table_selection;
-pub mod terms;
+mod terms;

@@ -8,7 +8,7 @@ use crate::pg::search::retrieval::{Retrieval, RetrievalRequest};
 use crate::pg::search::send::{send, send_whole};
 use crate::pg::search::table_selection::select_tables;
 use crate::pg::search::terms;
-use crate::pg::server::error::{Error, Result};
+use crate::pg::server::error::Result;
 use crate::pg::server::{identity, query, settings};
 use crate::pg::{datasource, snapshot};
 use nl2sql_core::catalog::identifier::TableName;
@@ -22,7 +22,7 @@ pub fn retrieve(request: &RetrievalRequest) -> Result<Retrieval> {
     let name = request.datasource;
     datasource::check_known(name)?;
     let builds = Builds::live(Some(&[name.to_owned()]))?;
-    let version = version(request, &builds)?;
+    let version = snapshot::version_or_live(name, request.schema_version)?;
     let Some(stored) = identity::as_owner(|owner| datasource::load(owner, name))? else {
         return Err(datasource::unknown(name, &[]));
     };
@@ -39,20 +39,6 @@ pub fn retrieve(request: &RetrievalRequest) -> Result<Retrieval> {
     let definitions = load_definitions(name, &version, &ranking, &selected.places())?;
     let requests = select_columns(request, &builds, &ranking, &selected.places(), &definitions)?;
     Ok(send(&stored, version, ranking, selected, definitions, requests))
-}
-
-/// The version that the caller pinned, or the live one.
-fn version(request: &RetrievalRequest, builds: &Builds) -> Result<String> {
-    let name = request.datasource;
-    match request.schema_version {
-        Some(version) => {
-            snapshot::check_version(name, version)?;
-            Ok(version.to_owned())
-        }
-        None => {
-            snapshot::live_version(name, &builds.namespace)?.ok_or_else(|| Error::not_indexed(name, &builds.namespace))
-        }
-    }
 }
 
 /// Whether the datasource has so few tables that all of them are sent.

@@ -1,16 +1,18 @@
-//! Checks of what a caller passed, in the first lines of every function.
+//! Checks the arguments of SQL functions.
 
 use crate::pg::server::error::{Error, Result};
+use std::collections::HashSet;
 
-/// A list argument as Postgres hands it over: NULL, or elements that may be NULL.
+/// An array argument: NULL, or elements that may be NULL.
 pub type TextArray = Option<Vec<Option<String>>>;
 
+/// Rejects NULL.
 pub fn required<T>(name: &str, value: Option<T>) -> Result<T> {
     value.ok_or_else(|| Error::null(name))
 }
 
-/// A text that says something: not NULL, not blank.
-pub fn spoken<'a>(name: &str, value: Option<&'a str>) -> Result<&'a str> {
+/// Rejects NULL, the empty text and white space.
+pub fn non_empty<'a>(name: &str, value: Option<&'a str>) -> Result<&'a str> {
     let value = required(name, value)?;
     if value.trim().is_empty() {
         return Err(Error::invalid(format!("{name} must not be empty")));
@@ -18,7 +20,7 @@ pub fn spoken<'a>(name: &str, value: Option<&'a str>) -> Result<&'a str> {
     Ok(value)
 }
 
-/// A list without NULLs; NULL stays `None`.
+/// An array without NULL elements, or `None` for NULL.
 pub fn list(name: &str, value: TextArray) -> Result<Option<Vec<String>>> {
     let Some(items) = value else { return Ok(None) };
     items
@@ -28,11 +30,25 @@ pub fn list(name: &str, value: TextArray) -> Result<Option<Vec<String>>> {
         .map(Some)
 }
 
-/// A filter: a list that names at least one thing, without repetition. NULL filters nothing.
+/// A [`list`] without duplicates, in the given order.
+pub fn distinct_list(name: &str, value: TextArray) -> Result<Option<Vec<String>>> {
+    let Some(mut items) = list(name, value)? else { return Ok(None) };
+    let mut known = HashSet::new();
+    items.retain(|item| known.insert(item.clone()));
+    Ok(Some(items))
+}
+
+/// A [`list`] of trimmed texts without the empty ones; NULL is an empty list.
+pub fn non_empty_items(name: &str, value: TextArray) -> Result<Vec<String>> {
+    let items = list(name, value)?.unwrap_or_default();
+    Ok(items.iter().map(|item| item.trim().to_owned()).filter(|item| !item.is_empty()).collect())
+}
+
+/// A [`list`] that a search filters by, sorted, without duplicates. Rejects the empty array; NULL filters nothing.
 pub fn filter(name: &str, value: TextArray) -> Result<Option<Vec<String>>> {
     let Some(mut items) = list(name, value)? else { return Ok(None) };
     if items.is_empty() {
-        return Err(Error::invalid(format!("{name} must not be empty")).hint("Pass NULL to filter nothing."));
+        return Err(Error::invalid(format!("{name} must not be empty")).hint("Pass NULL for no filter."));
     }
     items.sort();
     items.dedup();
@@ -47,8 +63,8 @@ pub fn at_least_one(name: &str, value: Option<i32>) -> Result<usize> {
         .ok_or_else(|| Error::invalid(format!("{name} must be at least 1, not {value}")))
 }
 
-/// A share from 0 to 1; NaN is none.
-pub fn share(name: &str, value: Option<f64>) -> Result<f64> {
+/// A number from 0 to 1. Rejects NaN.
+pub fn fraction(name: &str, value: Option<f64>) -> Result<f64> {
     let value = required(name, value)?;
     if !(0.0..=1.0).contains(&value) {
         return Err(Error::invalid(format!("{name} must be between 0 and 1, not {value}")));

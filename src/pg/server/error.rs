@@ -3,7 +3,7 @@
 use nl2sql_core::catalog::identifier::shown;
 use nl2sql_core::catalog::options::{KEYS, OptionsError};
 use nl2sql_core::similar_names::near_names;
-use pgrx::pg_sys::panic::ErrorReport;
+pub use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::prelude::*;
 use pgrx::spi;
 
@@ -70,17 +70,20 @@ impl Error {
         .detail(format!("The namespace \"{namespace}\" holds no build of it."))
         .hint(format!("Run: SELECT {};", call("nl2sql_index", datasource)))
     }
+}
 
-    pub fn raise(self) -> ! {
-        let mut report = ErrorReport::new(self.code, self.message, "nl2sql");
-        if let Some(detail) = self.detail {
+/// Lets a SQL function use `?`: pgrx raises an [`ErrorReport`] with all of its fields, any other error with its text
+/// alone.
+impl From<Error> for ErrorReport {
+    fn from(error: Error) -> Self {
+        let mut report = ErrorReport::new(error.code, error.message, "nl2sql");
+        if let Some(detail) = error.detail {
             report = report.set_detail(detail);
         }
-        if let Some(hint) = self.hint {
+        if let Some(hint) = error.hint {
             report = report.set_hint(hint);
         }
-        report.report(PgLogLevel::ERROR);
-        unreachable!("an ERROR does not return")
+        report
     }
 }
 
@@ -116,17 +119,6 @@ pub fn keep_details() {
 /// A call as a user would type it: `function('argument')`.
 pub fn call(function: &str, argument: &str) -> String {
     format!("{function}({})", spi::quote_literal(argument))
-}
-
-/// Gives the value, or raises the error at the SQL level.
-pub trait OrRaise<T> {
-    fn or_raise(self) -> T;
-}
-
-impl<T> OrRaise<T> for Result<T> {
-    fn or_raise(self) -> T {
-        self.unwrap_or_else(|error| error.raise())
-    }
 }
 
 impl From<spi::Error> for Error {

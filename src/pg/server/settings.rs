@@ -164,6 +164,14 @@ pub fn embedding_model() -> Result<(String, usize)> {
     }
 }
 
+/// The namespace of the current model: `nl2sql__<provider-model slug>__<dimension>`.
+pub fn namespace() -> Result<String> {
+    let (model, dimension) = embedding_model()?;
+    let slug: String =
+        model.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();
+    Ok(format!("nl2sql__{slug}__{dimension}"))
+}
+
 fn text(setting: &GucSetting<Option<CString>>) -> Option<String> {
     setting.get().map(|value| value.to_string_lossy().into_owned()).filter(|value| !value.is_empty())
 }

@@ -99,6 +99,14 @@ pub fn between(name: &str, from: &str, to: &str) -> Result<Diff> {
     Ok(diff(&snapshot::load_visible(name, from)?, &snapshot::load_visible(name, to)?))
 }
 
+/// How the current structure differs from that of a kept version, as far as both exist for the current user.
+pub fn since(stored: &Datasource, from: &str) -> Result<Diff> {
+    let name = stored.about.name.as_str();
+    snapshot::check_version(name, from)?;
+    let now = snapshot::visible(current(stored)?.schema);
+    Ok(diff(&snapshot::load_visible(name, from)?, &now))
+}
+
 /// The diff stored with a version, as the current user may see it, and the version that it starts from.
 fn stored(name: &str, version: &str) -> Result<Option<(String, Diff)>> {
     let stored: Option<(String, Diff)> = identity::as_owner(|_| {

@@ -10,5 +10,5 @@ pub mod withdraw;
 
 pub(crate) use removal::{is_removing, removing, retain};
 pub(crate) use store::{load, load_tables, store, table_fingerprints, tables};
-pub(crate) use versions::{check_version, live_version, versions};
-pub(crate) use visible::{access, load_visible, visible, visible_fingerprint};
+pub(crate) use versions::{check_version, live_version, version_or_live, versions};
+pub(crate) use visible::{access, live_schema, load_visible, visible, visible_fingerprint};

@@ -1,7 +1,7 @@
 //! The versions of a datasource: which are stored, and which one is live.
 
 use crate::pg::server::error::{Error, Result, call};
-use crate::pg::server::query;
+use crate::pg::server::{query, settings};
 use pgrx::prelude::*;
 
 /// A kept version.
@@ -37,4 +37,14 @@ pub fn live_version(datasource: &str, namespace: &str) -> Result<Option<String>>
         &[datasource.into(), namespace.into()],
         |row| row.must(1),
     )
+}
+
+/// The version that the caller named, or the live one: 42704 if it is not kept, 55000 if no build is live.
+pub fn version_or_live(datasource: &str, version: Option<&str>) -> Result<String> {
+    if let Some(version) = version {
+        check_version(datasource, version)?;
+        return Ok(version.to_owned());
+    }
+    let namespace = settings::namespace()?;
+    live_version(datasource, &namespace)?.ok_or_else(|| Error::not_indexed(datasource, &namespace))
 }

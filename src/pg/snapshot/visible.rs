@@ -4,6 +4,7 @@ use crate::pg::server::error::Result;
 use crate::pg::server::privilege::Reach;
 use crate::pg::server::{identity, privilege, query};
 use crate::pg::snapshot::store::load;
+use crate::pg::snapshot::versions::version_or_live;
 use nl2sql_core::catalog::identifier::TableName;
 use nl2sql_core::catalog::schema::Schema;
 use nl2sql_core::snapshot::access::{Access, TableAccess};
@@ -12,6 +13,11 @@ use nl2sql_core::snapshot::fingerprint;
 /// The part of a snapshot that exists for the current user.
 pub fn load_visible(datasource: &str, version: &str) -> Result<Schema> {
     Ok(visible(identity::as_owner(|owner| load(owner, datasource, version))?))
+}
+
+/// The part of the live snapshot that exists for the current user; 55000 if no build is live.
+pub fn live_schema(datasource: &str) -> Result<Schema> {
+    load_visible(datasource, &version_or_live(datasource, None)?)
 }
 
 /// The fingerprint of the part of a snapshot that exists for the current user. That of the whole would reveal changes in
