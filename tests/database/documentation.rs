@@ -3,8 +3,9 @@
 //!
 //! A page that has SQL blocks begins with `<!-- doc test: demo -->`: its blocks run in order, in one psql session, in a
 //! database of its own that holds the demo (or `<!-- doc test: empty -->`: nothing). A `text` block after a `sql` block
-//! is the output of psql, without spaces at the end of a line. A block without one must not fail. A block behind
-//! `<!-- doc test: skip: REASON -->` does not run.
+//! is the output of psql, without spaces at the end of a line. Numbers with three or more decimals may differ by 0.001. A
+//! block without output must not fail. A block after `<!-- doc test: skip: REASON -->` does not run; `run.sh` lists
+//! these.
 //!
 //! `NL2SQL_REWRITE_DOCS=1` writes the outputs into the pages instead of comparing them: read the difference.
 
@@ -116,11 +117,9 @@ impl Page {
         for (example, printed) in examples.iter().zip(self.run(&examples)) {
             let place = format!("{}:{}", self.path.display(), example.sql.start);
             match &example.output {
-                Some(output) if self.lines[output.clone()] != printed[..] => differences.push(format!(
-                    "{place}: the page shows\n{}\nand psql prints\n{}",
-                    self.lines[output.clone()].join("\n"),
-                    printed.join("\n")
-                )),
+                Some(output) if !same_output(&self.lines[output.clone()], &printed) => {
+                    differences.push(format!("{place}\n{}", difference(&self.lines[output.clone()], &printed)));
+                }
                 None if printed.iter().any(|line| line.starts_with("ERROR:")) => {
                     differences.push(format!("{place}: psql prints\n{}", printed.join("\n")));
                 }
@@ -168,6 +167,68 @@ impl Page {
             .map(|(target, _)| target)
             .collect()
     }
+}
+
+/// Whether psql printed what the page shows. A number with three or more decimals may differ by 0.001: similarities depend
+/// on the processor in their last digits, and 0.5575 may round either way. Everything else must be equal.
+fn same_output(page: &[String], printed: &[String]) -> bool {
+    page.len() == printed.len() && page.iter().zip(printed).all(|(page, printed)| same_line(page, printed))
+}
+
+fn same_line(page: &str, printed: &str) -> bool {
+    let pieces = |line: &str| -> Vec<String> {
+        let mut pieces: Vec<String> = Vec::new();
+        let mut of_number = false;
+        for one in line.chars() {
+            let in_number = one.is_ascii_digit() || one == '.';
+            match pieces.last_mut() {
+                Some(last) if in_number == of_number => last.push(one),
+                _ => pieces.push(one.to_string()),
+            }
+            of_number = in_number;
+        }
+        pieces
+    };
+    let measured = |piece: &str| -> Option<f64> {
+        let (_, decimals) = piece.split_once('.')?;
+        if decimals.len() < 3 { None } else { piece.parse().ok() }
+    };
+    let (page, printed) = (pieces(page), pieces(printed));
+    page.len() == printed.len() && page.iter().zip(&printed).all(|(page, printed)| {
+        page == printed
+            || matches!((measured(page), measured(printed)), (Some(one), Some(other)) if (one - other).abs() < 0.0011)
+    })
+}
+
+/// The lines of both, as a diff that keeps the common lines at the start and at the end apart.
+fn difference(page: &[String], printed: &[String]) -> String {
+    let start = page.iter().zip(printed).take_while(|(page, printed)| same_line(page, printed)).count();
+    let end = page[start..].iter().rev().zip(printed[start..].iter().rev());
+    let end = end.take_while(|(page, printed)| same_line(page, printed)).count();
+    let marked = |mark: &'static str, lines: &[String]| -> Vec<String> {
+        lines.iter().map(|line| format!("{mark}{line}")).collect()
+    };
+    let mut lines = marked(" ", &page[..start]);
+    lines.extend(marked("-", &page[start..page.len() - end]));
+    lines.extend(marked("+", &printed[start..printed.len() - end]));
+    lines.extend(marked(" ", &page[page.len() - end..]));
+    lines.join("\n")
+}
+
+#[test]
+fn only_measured_numbers_may_differ_and_by_little() {
+    let same = |page: &str, printed: &str| same_output(&[page.to_owned()], &[printed.to_owned()]);
+    assert!(same(" shop | 0.558", " shop | 0.559"));
+    assert!(!same(" shop | 0.558", " shop | 0.560"));
+    assert!(!same(" shop | 0.55", " shop | 0.56"));
+    assert!(!same(" shop | 7", " shop | 8"));
+    assert!(!same(" shop | 0.558", " demo | 0.558"));
+    assert!(!same(" shop | 1.558", " shop | 0.558"));
+    assert!(!same_output(&["a".to_owned()], &[]));
+    assert_eq!(
+        difference(&["a".into(), "b".into(), "d".into()], &["a".into(), "c".into(), "d".into()]),
+        " a\n-b\n+c\n d"
+    );
 }
 
 fn psql(database: &Database, script: &str) -> String {
