@@ -1,5 +1,4 @@
-//! A build that ends with the server: what was committed before is there after recovery, and nothing
-//! else.
+//! A build that ends with a crash: recovery brings back what was committed before, and nothing else.
 
 use nl2sql_tests::builds::{PARTITION, Running, assert_as_before, assert_sound, grow, index, plant, state};
 use nl2sql_tests::curated_builds::{BUILD_CURATED, plant_with_content};
@@ -7,10 +6,10 @@ use nl2sql_tests::{Cluster, rows, text};
 use postgres::{Client, Config, NoTls};
 use std::process::Command;
 
-/// What a commit wrote must be on disk when the next line runs, as on a server that is not a test's.
+/// A commit must be on disk when the next line runs, as on a production server.
 const SETTINGS: [&str; 1] = ["synchronous_commit=on"];
 
-/// Connects again as soon as recovery lets it.
+/// Connects again as soon as recovery allows it.
 fn reconnect(cluster: &Cluster, database: &str) -> Client {
     loop {
         if let Ok(client) = Config::new().host_path(cluster.dir()).user("postgres").dbname(database).connect(NoTls) {
@@ -45,7 +44,7 @@ fn a_killed_backend_leaves_the_previous_build() {
     assert_eq!(tables.as_deref(), Some("200"));
 }
 
-/// The server goes down while entries are being written: a trigger holds the build there.
+/// The server stops while entries are being written: a trigger holds the build there.
 #[test]
 fn an_immediate_shutdown_leaves_the_previous_build() {
     let cluster = Cluster::start(&SETTINGS);

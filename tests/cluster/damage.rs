@@ -1,12 +1,12 @@
-//! Files that are not what they should be: an error that names the path, never a crash, and the same
-//! session works once the setting is right again.
+//! Damaged files: an error that names the path, never a crash. The same session works once the setting is correct
+//! again.
 
 use nl2sql_tests::process::{backend, mapped, threads};
 use nl2sql_tests::{Database, error, text};
 use postgres::Client;
 use std::path::{Path, PathBuf};
 
-/// A directory that the server may read, removed when it goes out of scope.
+/// A directory that the server may read. Drop removes it.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -19,7 +19,7 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // What cannot be removed lies in the directory for temporary files.
+        // What cannot be removed stays in the temporary directory.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }
@@ -36,7 +36,7 @@ fn files(directory: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// The session embeds, is pointed to what is damaged, is refused, and embeds again.
+/// The session embeds, is pointed to a damaged file, gets an error, and embeds again.
 fn assert_refused(client: &mut Client, setting: &str, damaged: &Path, name: &str) {
     client.batch_execute(&format!("SET {setting} = '{}'", damaged.display())).expect("a setting");
     let refused = error(client, "SELECT nl2sql_embed('late parcels')");
@@ -72,7 +72,7 @@ fn a_damaged_model_is_refused_by_name() {
                 std::fs::write(copy.join(name), content).expect("a damaged file");
             }
             assert_refused(&mut client, "nl2sql.model_dir", &copy, &format!("{name}, {how}"));
-            // A session whose first question it is, too.
+            // The same for a session whose first question it is.
             assert_refused(&mut database.connect(), "nl2sql.model_dir", &copy, &format!("{name}, {how}, first"));
             std::fs::remove_dir_all(&copy).expect("a directory");
             cases += 1;
@@ -85,8 +85,8 @@ fn a_damaged_model_is_refused_by_name() {
     assert!(left.is_empty(), "what was refused is not kept: {left:?}");
 }
 
-/// The library's code stays loaded, so a session that has used the right one is refused another;
-/// one that has not yet loaded any is refused the damaged one, and loads the right one afterwards.
+/// The library's code stays loaded, so a session that has used the installed one rejects another. A session that has
+/// loaded none rejects the damaged one, and loads the installed one afterwards.
 #[test]
 fn a_damaged_runtime_is_refused_by_name() {
     let database = Database::blank();

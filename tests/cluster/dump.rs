@@ -1,4 +1,4 @@
-//! Dump and restore, removing the extension, and the schemas that it and pgvector can live in.
+//! Dump and restore, removal of the extension, and the schemas that it and pgvector can be in.
 
 use nl2sql_tests::{Database, rows, sqlstate, text};
 use postgres::Client;
@@ -26,12 +26,12 @@ const CURATED: &str = r#"SELECT nl2sql_curated_import($doc$
         glossary: [{term: 'a "term"', definition: "東京", synonyms: ["it's"], tables: [account]}]
     $doc$)"#;
 
-/// What users wrote: everything of a registration, also its number.
+/// What users wrote: the whole registration, including its number.
 const WRITTEN: &str = "
     SELECT d.*, s.schemas, s.options FROM nl2sql.datasource d
     JOIN nl2sql.datasource_setting s ON s.datasource = d.name ORDER BY d.name";
 
-/// One of the server's own programs, on the cluster that the client is connected to.
+/// One of the server's programs, for the cluster of the client.
 fn program(client: &mut Client, name: &str) -> Command {
     let bin = text(client, "SELECT setting FROM pg_config() WHERE name = 'BINDIR'").expect("BINDIR");
     let mut command = Command::new(format!("{bin}/{name}"));
@@ -97,8 +97,7 @@ fn registrations_come_back_and_indexes_are_rebuilt() {
         "SELECT datasource, text, similarity FROM nl2sql_mmr('what is the balance?') ORDER BY text, datasource";
     assert_eq!(rows(&mut copy, question), rows(&mut client, question));
 
-    // The sequence came back, too: a number that was given is not given again, also not that of a
-    // datasource that has gone.
+    // The sequence is restored, too: a number is not given twice, not even that of a removed datasource.
     let last = text(&mut client, "SELECT last_value FROM nl2sql.datasource_id_seq");
     assert_eq!(text(&mut copy, "SELECT last_value FROM nl2sql.datasource_id_seq"), last);
     text(&mut copy, "nl2sql_register('harbor')");
@@ -107,14 +106,14 @@ fn registrations_come_back_and_indexes_are_rebuilt() {
     assert_eq!(text(&mut copy, "SELECT status FROM nl2sql_index('harbor')").as_deref(), Some("indexed"));
 }
 
-/// A dump of a restored database is the dump it was restored from: nothing doubles, nothing is lost.
+/// A dump of a restored database equals the dump that it was restored from.
 #[test]
 fn a_second_dump_is_the_first() {
     let database = Database::blank();
     database.connect().batch_execute(REGISTERED).expect("two datasources");
     let own = |dump: &[u8]| -> Vec<String> {
         let script = String::from_utf8_lossy(dump).into_owned();
-        // Newer versions of pg_dump put a key of the day around the script.
+        // Newer versions of pg_dump put a random key around the script.
         script
             .lines()
             .filter(|line| !line.starts_with("\\restrict") && !line.starts_with("\\unrestrict"))
@@ -137,7 +136,7 @@ fn schema_and_data_can_be_dumped_apart() {
     assert_eq!(rows(&mut copy, WRITTEN), rows(&mut client, WRITTEN));
 }
 
-/// A namespace that was made after the installation belongs to the extension like the first one.
+/// A namespace that was created after the installation belongs to the extension like the first one.
 #[test]
 fn a_namespace_that_was_made_again_is_not_dumped() {
     let database = Database::blank();
@@ -153,7 +152,7 @@ fn a_namespace_that_was_made_again_is_not_dumped() {
     client.batch_execute("DROP EXTENSION nl2sql").expect("nothing depends on it");
 }
 
-/// Rows, in any catalogue, of an object whose name or schema is the extension's.
+/// Rows, in any catalog, of objects whose name or schema is the extension's.
 const LEFT: &str = "
     SELECT 'schema' AS kind, nspname::text AS name FROM pg_namespace WHERE nspname LIKE 'nl2sql%'
     UNION ALL SELECT 'function', proname FROM pg_proc WHERE proname LIKE 'nl2sql%'
@@ -170,7 +169,7 @@ fn the_extension_goes_without_a_trace_and_comes_back() {
     client.batch_execute("DROP EXTENSION nl2sql CASCADE").expect("it goes");
     assert_eq!(rows(&mut client, LEFT), json!([]));
     assert_eq!(sqlstate(&mut client, "SELECT nl2sql_embed('gone')"), "42883");
-    // In the same session, where the library is still loaded, and the objects have other numbers.
+    // In the same session, with the library still loaded and new OIDs.
     client.batch_execute("CREATE EXTENSION nl2sql CASCADE").expect("it comes back");
     assert_eq!(rows(&mut client, "SELECT * FROM nl2sql.datasources"), json!([]));
     assert_eq!(text(&mut client, "SELECT status FROM nl2sql_index('helpdesk')").as_deref(), Some("indexed"));
@@ -179,7 +178,7 @@ fn the_extension_goes_without_a_trace_and_comes_back() {
     assert_eq!(rows(&mut client, LEFT), json!([]));
 }
 
-/// All that a user calls, with names that say where it is.
+/// All public functions, qualified with their schema.
 fn assert_works(client: &mut Client, functions: &str) {
     client
         .batch_execute("CREATE SCHEMA ledger; CREATE TABLE ledger.account (number int PRIMARY KEY, balance numeric)")
@@ -244,12 +243,12 @@ fn it_works_with_pgvector_in_a_third_schema() {
         )
         .expect("each in its own schema");
     assert_works(&mut client, "\"Own Home\"");
-    // pgvector may move afterwards: nothing remembers where it was.
+    // pgvector may move afterwards: its schema is not stored.
     client.batch_execute("DROP SCHEMA ledger CASCADE; ALTER EXTENSION vector SET SCHEMA public").expect("a move");
     assert_works(&mut client, "\"Own Home\"");
 }
 
-/// The dump of a database whose extensions are elsewhere restores there, too.
+/// The dump of a database with extensions in other schemas restores there.
 #[test]
 fn a_dump_restores_into_the_same_schemas() {
     for extensions in [
@@ -271,7 +270,7 @@ fn a_dump_restores_into_the_same_schemas() {
     }
 }
 
-/// A user who may create extensions but is no superuser is told what is missing, not half served.
+/// A user who may create extensions but is no superuser gets an error that names what is missing.
 #[test]
 fn only_a_superuser_installs_it() {
     let database = Database::blank();

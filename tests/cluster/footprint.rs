@@ -5,17 +5,17 @@ use nl2sql_tests::{Cluster, Database, text};
 use std::collections::BTreeSet;
 use std::time::Instant;
 
-/// A hundred connections that each ask a question must not cost gigabytes.
+/// A hundred connections that each ask a question must not take gigabytes.
 const PRIVATE_KIB: u64 = 15 << 10;
 
 #[test]
 fn a_first_question_is_cheap_and_leaves_nothing() {
     let cluster = Cluster::start(&[]);
     let database = cluster.database();
-    // Pages that no other process has mapped count as private, so another one has asked before.
+    // Pages that no other process has mapped count as private, so another backend asks first.
     let mut other = database.connect();
     text(&mut other, "nl2sql_embed('warm')");
-    // A backend that finds the server's file of cached catalogue rows missing makes it anew, which is not ours.
+    // A backend that finds the server's relation cache file missing writes it, which takes memory as well.
     let mut client = (0..5)
         .map(|_| {
             let mut client = database.connect();
@@ -42,8 +42,7 @@ fn a_first_question_is_cheap_and_leaves_nothing() {
     assert!(new.is_empty(), "{new:?}");
 }
 
-/// A build embeds many texts in one session: it starts no thread either, and what it needed is given
-/// back when it is done.
+/// A build embeds many texts in one session: it starts no thread, and frees its memory at the end.
 #[test]
 fn a_build_leaves_no_thread_and_no_file() {
     let cluster = Cluster::start(&[]);
@@ -70,8 +69,8 @@ fn a_build_leaves_no_thread_and_no_file() {
     assert!(new.is_empty(), "{new:?}");
 }
 
-/// A pooled connection lives for days: what a question or a build takes is given back. Something that is not given
-/// back grows in every round; the allocator, which comes to hold the largest of what was asked for, in some early ones.
+/// A pooled connection lives for days, so questions and builds must free their memory. A leak grows in every round; the
+/// allocator's arena grows in some early rounds.
 #[test]
 fn a_session_does_not_grow() {
     const ROUNDS: usize = 6;

@@ -4,8 +4,8 @@ use nl2sql_tests::lease::{holder, status, two};
 use nl2sql_tests::{Cluster, error};
 use postgres::Client;
 
-/// A build in a prepared transaction holds it with no session at all: what is named is the
-/// transaction, which somebody has to end.
+/// A build in a prepared transaction holds the lease without a session: the error names the transaction, which somebody
+/// has to end.
 #[test]
 fn a_prepared_transaction_is_named() {
     let settings = ["max_prepared_transactions=2", "synchronous_commit=on"];

@@ -1,4 +1,4 @@
-//! The server's log: a line for each build, and nothing of what was asked or stored.
+//! The server's log: one line for each build, without questions or stored values.
 
 use nl2sql_tests::{Cluster, rows, text};
 use postgres::Client;
@@ -10,7 +10,7 @@ fn builds(cluster: &Cluster) -> Vec<String> {
 
 fn ask(client: &mut Client, question: &str) {
     for function in ["nl2sql_mmr", "nl2sql_route"] {
-        // As a parameter: the text of a statement is the server's own to log.
+        // As a parameter: the server itself logs the text of a statement.
         client.query(&format!("SELECT * FROM {function}($1)"), &[&question]).expect(function);
     }
     for function in ["nl2sql_embed", "nl2sql_mmr_explain", "nl2sql_route_explain"] {

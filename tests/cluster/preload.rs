@@ -1,11 +1,11 @@
-//! `shared_preload_libraries = 'nl2sql'`: every backend inherits the model, and no missing file keeps
-//! the server from starting.
+//! `shared_preload_libraries = 'nl2sql'`: every backend inherits the model, and a missing file does not keep the server
+//! from starting.
 
 use nl2sql_tests::process::{backend, postmaster, private, threads};
 use nl2sql_tests::{Cluster, error, text};
 use std::time::Instant;
 
-/// What a backend may cost that inherits the model: less than one that loads it.
+/// Most private memory of a backend that inherits the model: less than of one that loads it.
 const PRIVATE_KIB: u64 = 15 << 10;
 const PRELOAD: &str = "shared_preload_libraries=nl2sql";
 
@@ -21,7 +21,7 @@ fn backends_inherit_the_model() {
     assert!(loaded[0].contains("LOG:  nl2sql: "), "{loaded:?}");
     assert_eq!(threads(postmaster(&cluster)), 1);
     let database = cluster.database();
-    // Pages that no other process has mapped count as private, so another one has asked before.
+    // Pages that no other process has mapped count as private, so another backend asks first.
     let mut other = database.connect();
     text(&mut other, "nl2sql_embed('warm')");
     let mut client = database.connect();
@@ -35,7 +35,7 @@ fn backends_inherit_the_model() {
     assert!(after.total() <= PRIVATE_KIB, "{after}");
     assert_eq!(threads(pid), 1);
     assert_eq!(threads(postmaster(&cluster)), 1);
-    // What it inherited is not what it would load itself: the same numbers all the same.
+    // A backend that loads the model itself returns the same numbers.
     let plain = Cluster::start(&[]);
     let loaded = text(&mut plain.database().connect(), "nl2sql_embed('how many albums has each artist?')");
     assert_eq!(vector, loaded);
@@ -43,7 +43,7 @@ fn backends_inherit_the_model() {
 
 #[test]
 fn the_model_is_there_after_a_restart_and_in_every_child() {
-    // The database is on disk before the server is shot.
+    // The database must be on disk before the server is killed.
     let settings = [PRELOAD, "synchronous_commit=on"];
     let cluster = Cluster::start(&settings);
     let database = cluster.database();

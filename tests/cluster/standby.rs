@@ -7,7 +7,7 @@ use postgres::{Client, Config, NoTls};
 use serde_json::json;
 use std::path::PathBuf;
 
-/// A copy of a cluster that follows it; removed when it goes out of scope.
+/// A copy of a cluster that follows it. Drop removes it.
 struct Standby {
     dir: PathBuf,
 }
@@ -20,7 +20,7 @@ impl Standby {
         let bin =
             text(&mut primary.connect(), "SELECT setting FROM pg_config() WHERE name = 'BINDIR'").expect("BINDIR");
         let (from, to) = (primary.dir().display().to_string(), standby.dir.display().to_string());
-        // What cluster.sh takes for a cluster of its own, and starts and removes.
+        // Marks it as a cluster that cluster.sh may start and remove.
         std::fs::write(standby.dir.join("nl2sql-throwaway-cluster"), "").expect("a mark");
         use std::os::unix::fs::MetadataExt;
         let owner = std::fs::metadata(primary.dir()).expect("the primary's directory");
@@ -59,7 +59,7 @@ impl Drop for Standby {
 fn catch_up(primary: &mut Client, standby: &mut Client) {
     let written = text(primary, "pg_current_wal_insert_lsn()").expect("a place in the WAL");
     while text(standby, &format!("pg_last_wal_replay_lsn() >= '{written}'::pg_lsn")).as_deref() != Some("true") {
-        // A record more pushes the ones before it out.
+        // A further record flushes the ones before it.
         text(primary, "pg_logical_emit_message(true, 'test', 'next')");
     }
 }
@@ -81,7 +81,7 @@ fn a_hot_standby_reads_like_its_primary() {
     }
     assert_refuses_to_write(&mut reader);
 
-    // A build on the primary is there on the standby once it is replayed, in a session that has read before.
+    // A build on the primary appears on the standby after replay, in a session that has read before.
     primary.batch_execute("CREATE TABLE garden.tulip (name text PRIMARY KEY, colour text)").expect("a table");
     assert_eq!(text(&mut primary, "SELECT status FROM nl2sql_index('garden')").as_deref(), Some("indexed"));
     catch_up(&mut primary, &mut reader);
@@ -92,7 +92,7 @@ fn a_hot_standby_reads_like_its_primary() {
     assert_refuses_to_write(&mut reader);
 }
 
-/// A standby that becomes the primary builds at once.
+/// A promoted standby builds at once.
 #[test]
 fn a_promoted_standby_builds() {
     let cluster = Cluster::start(&["wal_level=replica"]);

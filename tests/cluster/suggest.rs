@@ -3,7 +3,7 @@
 use nl2sql_tests::{Cluster, Database, rows, text};
 use serde_json::json;
 
-/// Whether this server comes with pg_stat_statements: the second majors that tests run on may not.
+/// Whether this server has pg_stat_statements: not every second major does.
 fn available(database: &Database) -> bool {
     let found = "SELECT count(*) FROM pg_available_extensions WHERE name = 'pg_stat_statements'";
     text(&mut database.connect(), found).as_deref() == Some("1")
@@ -82,7 +82,7 @@ fn what_is_asked_often_is_suggested_and_can_be_imported() {
         "with the bound one"
     );
     assert_eq!(rows(&mut client, "SELECT calls FROM nl2sql_suggest_queries('shop', 1, 1)"), json!([{"calls": 7}]));
-    // Another role is shown what pg_stat_statements shows it: not the statements of others.
+    // Another role sees only what pg_stat_statements shows it, not the statements of others.
     let role = database.role("curious");
     client
         .batch_execute(&format!("GRANT USAGE ON SCHEMA shop TO {role}; GRANT SELECT ON shop.\"Invoice\" TO {role}"))

@@ -1,8 +1,8 @@
-//! How well routing and retrieval find what questions need. Called by `tests/eval/eval.sh`.
+//! Measures how well routing and retrieval find what questions need. Called by `tests/eval/eval.sh`.
 //!
 //! nl2sql-eval SOCKET_DIRECTORY EXAMPLES DATASOURCES OUT CASES...
 //!
-//! A case is a line of JSON: `question`; `datasources`, all that a right answer needs, or `db`, the one; `tables`
+//! A case is a line of JSON: `question`; `datasources`, all that a correct answer needs, or `db` if it is one; `tables`
 //! and `columns` (`table.column`) that its SQL reads. Prints a table and writes the figures as JSON.
 
 use nl2sql_tests::connect;
@@ -30,7 +30,7 @@ fn main() {
     let mut figures = BTreeMap::new();
     for file in files {
         let mut cases = read(file);
-        // Cases that name no datasource are of the only one whose tables they name.
+        // A case without datasource belongs to the only one that has all its tables.
         for case in cases.iter_mut().filter(|case| case.datasources.is_empty()) {
             case.datasources = owner(&mut client, case).into_iter().collect();
         }
@@ -65,7 +65,7 @@ fn measure(client: &mut Client, cases: &[Case], datasources: usize) -> Value {
     figures
 }
 
-/// The share of cases whose first candidate is right, and of those whose right ones are all among three.
+/// The share of cases whose first candidate is correct, and of those with all correct ones among three.
 fn routing(client: &mut Client, cases: &[Case], fusion: &str) -> Value {
     let (mut first, mut all, mut both) = (0.0, 0.0, 0.0);
     for case in cases {
@@ -85,7 +85,7 @@ fn routing(client: &mut Client, cases: &[Case], fusion: &str) -> Value {
     json!({ "first": first / count, "all_among_three": all / count, "both": both, "cases": count })
 }
 
-/// Recall of the tables that the SQL reads, and the share of cases where all are found.
+/// Recall of the tables that the SQL reads, and the share of cases with all of them.
 fn tables(client: &mut Client, cases: &[&Case], strategy: &str, over_all: bool) -> Value {
     let mut figures = json!({});
     let mut line =
@@ -114,7 +114,7 @@ fn tables(client: &mut Client, cases: &[&Case], strategy: &str, over_all: bool) 
     figures
 }
 
-/// What `nl2sql_retrieve` sends, with every datasource searched however small.
+/// What `nl2sql_retrieve` returns, with every datasource searched however small.
 fn retrieval(client: &mut Client, cases: &[&Case]) -> Value {
     client.batch_execute("SELECT nl2sql_health(); SET nl2sql.full_snapshot_max_tables = 0").expect("a setting");
     let (mut tables, mut columns, mut sent, mut sent_tables, mut asked) = (0.0, 0.0, 0, 0, 0.0);
@@ -148,7 +148,7 @@ fn retrieval(client: &mut Client, cases: &[&Case]) -> Value {
     json!({ "table_recall": tables, "column_recall": columns, "tables": sent_tables, "columns": sent })
 }
 
-/// Registers every schema that is not yet a datasource, with what the files say of it, and indexes all.
+/// Registers every schema that is not a datasource yet, with its entry in the files, and indexes all.
 fn register(client: &mut Client, examples: &str, datasources: &str) {
     let mut asked: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for case in if examples == "-" { Vec::new() } else { read(examples) } {

@@ -1,5 +1,4 @@
-//! A datasource whose next build takes long enough to be met in the middle, and what must hold after
-//! it was ended there.
+//! A datasource whose next build takes long enough to be interrupted, and what must hold afterwards.
 
 use crate::{describe, rows, text};
 use postgres::{Client, Config, NoTls};
@@ -13,7 +12,7 @@ pub const PARTITION: &str = "nl2sql.\"nl2sql__local-all-minilm-l6-v2__384\"";
 /// First half of the lease's advisory lock: "nl2s" in ASCII.
 const LEASE_CLASS: i32 = 0x6e6c_3273;
 
-/// Everything that the extension stores, and what it answers. Vectors are compared by their hash.
+/// Everything that the extension stores, and its answers. Vectors are compared by their hash.
 const STATE: [&str; 12] = [
     "SELECT * FROM nl2sql.datasource ORDER BY name",
     "SELECT * FROM nl2sql.datasource_setting ORDER BY datasource",
@@ -31,7 +30,7 @@ const STATE: [&str; 12] = [
      ORDER BY d.datasource, v.schema_version",
 ];
 
-/// Rows that nothing refers to any more.
+/// Rows that nothing refers to.
 const ORPHANS: [&str; 6] = [
     "SELECT e.id FROM nl2sql.entry e
      WHERE NOT EXISTS (SELECT FROM nl2sql.build b WHERE b.id = e.build AND b.namespace = e.namespace)",
@@ -78,7 +77,7 @@ pub fn grow(client: &mut Client, schema: &str, from: u32, to: u32) {
         .expect("more tables");
 }
 
-/// Takes back most of what [`grow`] added, so that the next build is a short one.
+/// Drops most of the tables that [`grow`] added, so that the next build is short.
 pub fn trim(client: &mut Client, schema: &str) {
     client
         .batch_execute(&format!(
@@ -100,7 +99,7 @@ pub fn state(client: &mut Client) -> Vec<Value> {
     STATE.iter().map(|sql| rows(client, sql)).collect()
 }
 
-/// The same rows and answers as before, nothing left over, and a next build that succeeds.
+/// The same rows and answers as before, and nothing left over.
 pub fn assert_as_before(client: &mut Client, before: &[Value]) {
     for ((sql, before), now) in STATE.iter().zip(before).zip(state(client)) {
         assert_eq!(*before, now, "{sql}");
@@ -108,10 +107,10 @@ pub fn assert_as_before(client: &mut Client, before: &[Value]) {
     assert_sound(client);
 }
 
-/// Nothing left over, and an index that is in order.
+/// Nothing left over, and a healthy index.
 pub fn assert_sound(client: &mut Client) {
     for sql in ORPHANS {
-        // The server tells of an error before it has ended the transaction, whose locks go last.
+        // The server reports an error before it ends the transaction, whose locks go last.
         let mut found = rows(client, sql);
         for _ in 0..100 {
             if found == Value::Array(Vec::new()) {
@@ -126,7 +125,7 @@ pub fn assert_sound(client: &mut Client) {
     assert_eq!(unwell, Value::Array(Vec::new()));
 }
 
-/// A statement that runs in a session of its own, its notices down to DEBUG1 heard as they come.
+/// A statement that runs in a session of its own and sends its notices, down to DEBUG1, as they come.
 pub struct Running {
     pub pid: i32,
     notices: Receiver<String>,
@@ -142,7 +141,7 @@ impl Running {
             .dbname(&text(witness, "current_database()").expect("a database"))
             .user("postgres")
             .notice_callback(move |notice| {
-                // The receiver may have heard all that it wanted.
+                // The receiver may be gone.
                 let _ = sender.send(format!("{}: {}", notice.severity(), notice.message()));
             })
             .connect(NoTls)
@@ -153,26 +152,26 @@ impl Running {
         let sql = sql.to_owned();
         let thread = std::thread::spawn(move || {
             let result = client.batch_execute(&sql);
-            // An error is told before the transaction is aborted; the next answer comes after.
+            // The server reports an error before it aborts the transaction; the next answer comes afterwards.
             let _ = client.batch_execute("");
             result
         });
         Self { pid, notices, thread }
     }
 
-    /// Waits for a notice that holds `words`; `false` where the statement ended without it.
+    /// Waits for a notice that contains `words`. Returns `false` if the statement ends without it.
     pub fn reaches(&self, words: &str) -> bool {
         self.notices.iter().any(|notice| notice.contains(words))
     }
 
-    /// Waits until the datasource's texts are in the model, and makes sure of it from outside.
+    /// Waits until the build embeds, and checks it from outside.
     pub fn reach_model(&self, witness: &mut Client, datasource: &str) {
         assert!(self.reaches(&format!("storing the snapshot datasource=\"{datasource}\"")), "the build has ended");
         assert!(self.reaches("nl2sql: embedding"), "the build has ended");
         self.assert_building(witness, datasource);
     }
 
-    /// The session is at work, and holds the datasource's lease.
+    /// Asserts that the session is active and holds the datasource's lease.
     pub fn assert_building(&self, witness: &mut Client, datasource: &str) {
         let pid = self.pid;
         let seen = rows(
@@ -188,15 +187,14 @@ impl Running {
         assert_eq!(seen, serde_json::json!([{ "state": "active", "leases": 1 }]));
     }
 
-    /// The SQLSTATE that the statement failed with; `None` where the connection broke.
+    /// The SQLSTATE that the statement failed with; `None` if the connection broke.
     pub fn failure(self) -> Option<String> {
         let error = self.thread.join().expect("the session's thread").expect_err("the statement succeeded");
         println!("ended by: {}", describe(&error));
         error.code().map(|code| code.code().to_owned())
     }
 
-    /// [`Self::failure`] of a session that ends with its statement: waits until the server has seen
-    /// to the end of it.
+    /// [`Self::failure`] of a session that ends with its statement: waits until the server process is gone.
     pub fn last_failure(self, witness: &mut Client) -> Option<String> {
         let alive = format!("EXISTS (SELECT FROM pg_stat_activity WHERE pid = {})", self.pid);
         let failure = self.failure();
@@ -209,7 +207,7 @@ impl Running {
         self.thread.join().expect("the session's thread").unwrap_or_else(|error| panic!("{}", describe(&error)));
     }
 
-    /// What the session still has to say; waits for the statement's end.
+    /// The remaining notices; waits for the statement's end.
     pub fn rest(&self) -> Vec<String> {
         self.notices.iter().collect()
     }

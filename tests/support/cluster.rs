@@ -5,7 +5,7 @@ use postgres::Client;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A cluster that belongs to one test; removed when it goes out of scope.
+/// A cluster that belongs to one test. Drop removes it.
 pub struct Cluster {
     dir: PathBuf,
 }
@@ -30,7 +30,7 @@ impl Cluster {
     }
 
     fn run(&self, action: &str, settings: &[&str]) {
-        // A row estimate that autovacuum refreshes at a moment of its own would be a new snapshot.
+        // Autovacuum refreshes row estimates at any time, and a new estimate would be a new snapshot.
         let mut args = vec![action, path(&self.dir), "-c", "autovacuum=off"];
         for setting in settings {
             args.extend(["-c", setting]);

@@ -1,4 +1,4 @@
-//! A datasource whose curated content is indexed in part.
+//! A datasource with curated content that is indexed in part.
 
 use crate::builds::{index, plant};
 use postgres::Client;
@@ -7,7 +7,7 @@ use serde_json::json;
 /// Indexes the curated content.
 pub const BUILD_CURATED: &str = "SELECT * FROM nl2sql_index('plant', curated_only => true)";
 
-/// A document of queries that no two share a question.
+/// A document of queries with distinct questions.
 pub fn curated_document(queries: usize) -> String {
     let queries: Vec<_> = (0..queries)
         .map(|n| json!({"id": format!("q{n}"), "questions": [format!("How many of number {n} are there, and what of {}?", n * 7919)], "sql": format!("SELECT {n}")}))

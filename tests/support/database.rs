@@ -1,22 +1,22 @@
-//! A database of one test's own, and connections to it.
+//! A database that belongs to one test, and connections to it.
 
 use postgres::{Client, Config, NoTls};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A database of one test's own.
+/// A database that belongs to one test.
 pub struct Database {
     dir: PathBuf,
     pub name: String,
 }
 
 impl Database {
-    /// One that holds the extension and nothing else, in the shared cluster.
+    /// A database in the shared cluster that holds the extension and nothing else.
     pub fn blank() -> Self {
         Self::create(&shared(), "template0", true)
     }
 
-    /// One that holds the demo's three schemas, registered and indexed, in the shared cluster.
+    /// A database in the shared cluster that holds the demo's three schemas, registered and indexed.
     pub fn demo() -> Self {
         Self::create(&shared(), "nl2sql_demo", false)
     }
@@ -41,8 +41,7 @@ impl Database {
         connect(&self.dir, user, &self.name)
     }
 
-    /// Makes a login role that no other test has, and gives its name. Roles belong to the cluster, so
-    /// it is dropped with what it owns here when the cluster goes.
+    /// Creates a login role with a name of its own, and returns the name. Roles belong to the cluster and go with it.
     pub fn role(&self, stem: &str) -> String {
         let role = format!("{stem}_{}_{}", std::process::id(), next());
         self.connect().batch_execute(&format!("CREATE ROLE {role} LOGIN")).expect("a new role");

@@ -16,7 +16,7 @@ pub fn two(database: &Database) -> Client {
     client
 }
 
-/// A session that builds `datasource` in a transaction that stays open; returns its process id.
+/// A session with an open transaction that builds `datasource`; returns its process id.
 pub fn holder(database: &Database, datasource: &str) -> (Client, i32) {
     let mut client = database.connect();
     client.batch_execute("BEGIN").expect("a transaction");

@@ -1,5 +1,5 @@
-//! A server process as the kernel sees it. The tests run as root or as the server's user, so its
-//! files in /proc are theirs to read.
+//! A server process as the kernel sees it. Tests run as root or as the server's user, so they may read its files in
+//! /proc.
 
 use crate::{Cluster, text};
 use postgres::Client;
@@ -15,10 +15,10 @@ pub fn postmaster(cluster: &Cluster) -> u32 {
     file.lines().next().expect("a first line").parse().expect("a number")
 }
 
-/// KiB that the process shares with nobody: written, or only read.
+/// KiB that the process shares with no other, modified or only read.
 #[derive(Clone, Copy)]
 pub struct Private {
-    /// Its own whatever other processes do.
+    /// Private whatever other processes do.
     pub dirty: u64,
     clean: u64,
 }
@@ -35,8 +35,8 @@ impl std::fmt::Display for Private {
     }
 }
 
-/// What the process alone has mapped; without the server's shared memory, whose pages are everybody's although no
-/// other process may have touched them yet.
+/// What only this process has mapped, without the server's shared memory: its pages are shared even if no other process
+/// has touched them yet.
 pub fn private(pid: u32) -> Private {
     let maps = std::fs::read_to_string(format!("/proc/{pid}/smaps")).expect("smaps");
     let (mut found, mut shared) = (Private { dirty: 0, clean: 0 }, false);
@@ -64,7 +64,7 @@ pub fn mapped(pid: u32) -> BTreeSet<String> {
     maps.lines().filter_map(|line| line.find('/').map(|at| line[at..].to_owned())).collect()
 }
 
-/// Files that the process may write to, but for the server's own: its relations, WAL and log.
+/// Files that the process may write to, except the server's own: relations, WAL and log.
 pub fn writable_files(pid: u32, cluster: &Cluster) -> BTreeSet<PathBuf> {
     let mut found = BTreeSet::new();
     for descriptor in std::fs::read_dir(format!("/proc/{pid}/fd")).expect("open files") {
@@ -84,8 +84,8 @@ pub fn writable_files(pid: u32, cluster: &Cluster) -> BTreeSet<PathBuf> {
     found
 }
 
-/// Files where a library of the server's user would put what it keeps: its home directory, by the
-/// environment and by the user data base, and the first level of the directory for temporary files.
+/// Files where a library would store something for the server's user: its home directory, from the environment and from
+/// the user database, and the first level of the temporary directories.
 pub fn kept_files(cluster: &Cluster, pid: u32) -> BTreeSet<PathBuf> {
     let mut found = BTreeSet::new();
     below(cluster.dir(), usize::MAX, &mut found);

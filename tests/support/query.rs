@@ -2,7 +2,7 @@
 
 use postgres::Client;
 
-/// The one value of a query's one row, as text.
+/// The single value of a query, as text.
 pub fn text(client: &mut Client, sql: &str) -> Option<String> {
     let row = client.query_one(&format!("SELECT ({sql})::text"), &[]);
     row.unwrap_or_else(|error| panic!("{sql}: {}", describe(&error))).get(0)
@@ -14,12 +14,12 @@ pub fn rows(client: &mut Client, sql: &str) -> serde_json::Value {
     serde_json::from_str(&found.expect("a JSON array")).expect("JSON")
 }
 
-/// The SQLSTATE that a statement fails with; it panics where the statement succeeds.
+/// The SQLSTATE that a statement fails with. Panics if the statement succeeds.
 pub fn sqlstate(client: &mut Client, sql: &str) -> String {
     error(client, sql).code().code().to_owned()
 }
 
-/// The error that a statement fails with; it panics where the statement succeeds.
+/// The error that a statement fails with. Panics if the statement succeeds.
 pub fn error(client: &mut Client, sql: &str) -> postgres::error::DbError {
     match client.simple_query(sql) {
         Ok(_) => panic!("succeeds: {sql}"),

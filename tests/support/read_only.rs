@@ -1,4 +1,4 @@
-//! What reads and what writes, for servers and transactions where nothing can be written.
+//! Calls that read and calls that write, for servers and transactions where nothing can be written.
 
 use crate::{error, rows};
 use postgres::Client;

@@ -1,12 +1,11 @@
-//! `nl2sql_index()` over every datasource: one that fails does not touch the others, a cancel ends
-//! them all.
+//! `nl2sql_index()` over every datasource: a failure does not touch the others, a cancel ends all.
 
 use nl2sql_tests::builds::{PARTITION, Running, assert_as_before, assert_sound, grow, index, plant, state, trim};
 use nl2sql_tests::{Database, rows, text};
 use postgres::Client;
 use serde_json::json;
 
-/// Live builds of four datasources, each with a table more since.
+/// Live builds of four datasources, each with one table added since.
 fn four(database: &Database) -> Client {
     let mut witness = database.connect();
     for schema in ["alder", "birch", "cedar", "dogwood"] {
@@ -79,7 +78,7 @@ fn one_that_fails_keeps_its_build_and_the_others_go_on() {
         assert_eq!(warnings.len(), 1, "{datasource}: {notices:?}");
         assert!(warnings[0].contains(words), "{warnings:?}");
     }
-    // Not a third one, of resources that a failure left open.
+    // No third warning, for example about resources that a failure left open.
     assert_eq!(notices.iter().filter(|notice| notice.starts_with("WARNING: ")).count(), 2, "{notices:?}");
     assert_eq!(failing(&mut witness), before);
     assert_ne!(live(&mut witness, "alder"), alder);
@@ -96,7 +95,7 @@ fn one_that_fails_keeps_its_build_and_the_others_go_on() {
     assert_sound(&mut witness);
 }
 
-/// Datasources that were done already go back with the one that was cancelled: it is one statement.
+/// A cancel also rolls back datasources that were done: it is one statement.
 #[test]
 fn a_cancel_ends_them_all() {
     let database = Database::blank();
@@ -120,7 +119,7 @@ fn a_cancel_ends_them_all() {
     assert_sound(&mut witness);
 }
 
-/// The time limit of the statement is a cancel too, not a failure of whichever datasource it met.
+/// The statement's timeout is a cancel too, not a failure of the datasource that it hits.
 #[test]
 fn a_time_limit_ends_them_all() {
     let database = Database::blank();

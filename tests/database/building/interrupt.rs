@@ -1,4 +1,4 @@
-//! A build that is ended from outside while its texts are in the model.
+//! A build that is ended from outside while it embeds.
 
 use nl2sql_tests::builds::{Running, assert_as_before, grow, index, plant, state, trim};
 use nl2sql_tests::{Database, text};
@@ -6,7 +6,7 @@ use postgres::Client;
 use serde_json::Value;
 use std::time::Instant;
 
-/// A live build, and a schema that has grown so much that the next build is met in the middle.
+/// A live build, and a schema that has grown so much that the next build can be met while it embeds.
 fn before_a_long_build(database: &Database) -> (Client, Vec<Value>) {
     let mut witness = database.connect();
     plant(&mut witness, "plant");
@@ -36,8 +36,7 @@ fn a_cancelled_build_leaves_the_previous_one() {
     assert_next_build_succeeds(&mut witness);
 }
 
-/// A session that was cancelled is as good as new: the model did not stay borrowed, and the user is
-/// the one that called.
+/// A cancelled session works on: it can use the model again, and the current user is the caller.
 #[test]
 fn a_cancelled_session_builds_and_embeds_again() {
     let database = Database::blank();
@@ -74,7 +73,7 @@ fn a_terminated_build_leaves_the_previous_one() {
     assert_next_build_succeeds(&mut witness);
 }
 
-/// The time that is allowed doubles until it runs out in the model, not before it.
+/// Doubles the timeout until it expires while the build embeds, not before.
 #[test]
 fn a_build_that_times_out_leaves_the_previous_one() {
     let database = Database::blank();

@@ -1,5 +1,5 @@
-//! The lease of a datasource: one session at a time builds or changes it, the others are told at once
-//! who holds it, and no end of a session leaves it behind.
+//! The lease of a datasource: one session at a time builds or changes it. Others fail at once with the name of the
+//! holder, and no end of a session leaves a lease behind.
 
 use nl2sql_tests::lease::{holder, status, two};
 use nl2sql_tests::{Database, describe, error, rows, sqlstate, text};
@@ -43,7 +43,7 @@ fn other_datasources_are_built_meanwhile() {
     );
 }
 
-/// Over all datasources, one that another session builds is a failure of that one alone.
+/// `nl2sql_index()` over all datasources reports one that another session builds as failed, and builds the others.
 #[test]
 fn over_all_the_one_being_built_fails_and_the_others_go_on() {
     let database = Database::blank();
@@ -76,7 +76,7 @@ fn commit_rollback_and_the_end_of_a_session_free_it() {
     }
     let (mut first, _) = holder(&database, "ledger");
     assert_eq!(sqlstate(&mut first, "SELECT 1 / 0"), "22012");
-    // An error is told before the transaction is aborted; the next answer comes after.
+    // The server reports an error before it aborts the transaction; the next answer comes afterwards.
     assert_eq!(sqlstate(&mut first, "SELECT 1"), "25P02");
     free(&mut client);
 
@@ -108,7 +108,7 @@ fn registering_and_unregistering_wait_for_no_build() {
         assert_eq!(refused.code().code(), "55P03", "{statement}");
         assert!(refused.detail().is_some_and(|detail| detail.contains(&pid.to_string())), "{statement}: {refused:?}");
     }
-    // The other way about, too.
+    // And in the other direction.
     first.batch_execute("COMMIT; BEGIN; SELECT nl2sql_register('ledger', description => 'books')").expect("a change");
     assert_eq!(sqlstate(&mut client, "SELECT nl2sql_index('ledger')"), "55P03");
     first.batch_execute("COMMIT; BEGIN; SELECT nl2sql_unregister('ledger')").expect("a removal");
@@ -117,7 +117,7 @@ fn registering_and_unregistering_wait_for_no_build() {
     assert_eq!(rows(&mut client, "SELECT datasource FROM nl2sql.datasources"), json!([{ "datasource": "garden" }]));
 }
 
-/// The session that holds it may build, change and remove as it likes.
+/// The session that holds the lease may build, change and remove.
 #[test]
 fn the_holder_is_not_in_its_own_way() {
     let database = Database::blank();
@@ -137,8 +137,8 @@ fn the_holder_is_not_in_its_own_way() {
     assert_eq!(status(&mut client, "ledger"), "unchanged");
 }
 
-/// A schema that nobody has registered, indexed by two sessions at once: the second one waits for
-/// the first, and there is one datasource.
+/// Two sessions index an unregistered schema at the same time: the second waits for the first, and one datasource
+/// results.
 #[test]
 fn an_unregistered_schema_is_registered_once() {
     for (end, first_wins) in [("COMMIT", true), ("ROLLBACK", false)] {
@@ -171,8 +171,7 @@ fn an_unregistered_schema_is_registered_once() {
     }
 }
 
-/// The first builds of two datasources in a namespace that nothing was stored in so far: both need
-/// its partition, and the lease of neither keeps the other away.
+/// The first builds of two datasources in a new namespace: both need its partition, and neither lease blocks the other.
 #[test]
 fn a_namespace_is_made_once() {
     let database = Database::blank();
@@ -198,7 +197,7 @@ fn a_namespace_is_made_once() {
     assert_eq!(rows(&mut client, "SELECT DISTINCT status FROM nl2sql_health()"), json!([{ "status": "ok" }]));
 }
 
-/// An advisory lock of the application's own with the datasource's number is another lock.
+/// An advisory lock of an application with the datasource's number is a different lock.
 #[test]
 fn advisory_locks_of_others_are_not_the_lease() {
     let database = Database::blank();

@@ -1,11 +1,11 @@
-//! Which snapshots and builds are kept, and that nothing else changes or removes a snapshot.
+//! Which snapshots and builds are kept. Nothing else changes or removes a snapshot.
 
 use nl2sql_tests::builds::{assert_as_before, assert_sound, index, plant, state};
 use nl2sql_tests::{Database, error, rows, text};
 use postgres::Client;
 use std::collections::BTreeSet;
 
-/// Makes the schema say `version`, indexes it, and gives the schema_version that is live then.
+/// Sets a comment, indexes the schema, and returns the live schema_version.
 fn version(client: &mut Client, comment: &str) -> String {
     client.batch_execute(&format!("COMMENT ON TABLE plant.amber_amber_0 IS '{comment}'")).expect("a comment");
     assert_eq!(index(client, "plant"), "indexed");
@@ -79,7 +79,7 @@ fn the_live_build_and_the_replaced_one_are_kept() {
     assert_sound(&mut client);
 }
 
-/// Not even a superuser changes a snapshot by hand, whichever statement it tries.
+/// Not even a superuser can change a snapshot by hand, with any statement.
 #[test]
 fn snapshots_are_immutable() {
     let database = Database::blank();
@@ -109,7 +109,7 @@ fn snapshots_are_immutable() {
     assert_as_before(&mut client, &before);
 }
 
-/// Removing old versions is the extension's own leave for that moment, also where it fails.
+/// Removing old versions permits deletion only for that moment, also if it fails.
 #[test]
 fn a_failed_removal_leaves_snapshots_immutable() {
     let database = Database::blank();

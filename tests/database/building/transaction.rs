@@ -1,12 +1,12 @@
-//! A build inside a transaction of the caller's: it is there for that transaction at once, for the
-//! others from its commit on, and for nobody after a rollback.
+//! A build inside a transaction of the caller: visible to that transaction at once, to others from its commit on, and
+//! to nobody after a rollback.
 
 use nl2sql_tests::builds::{assert_as_before, assert_sound, grow, index, plant, state};
 use nl2sql_tests::{Database, rows, text};
 use postgres::Client;
 use serde_json::Value;
 
-/// A live build, and one table more: the only one that is about saddles.
+/// A live build, and one new table, the only one about saddles.
 fn with_a_new_table(database: &Database) -> (Client, Vec<Value>) {
     let mut client = database.connect();
     plant(&mut client, "plant");
@@ -75,7 +75,7 @@ fn others_see_the_replaced_build_until_the_commit() {
     assert_sound(&mut other);
 }
 
-/// Whoever builds on an old snapshot must not put its build over one that was committed since.
+/// A build on an old snapshot must not replace a build that was committed since.
 #[test]
 fn a_build_on_an_older_snapshot_is_refused() {
     let database = Database::blank();
@@ -89,8 +89,7 @@ fn a_build_on_an_older_snapshot_is_refused() {
     assert_as_before(&mut client, &after);
 }
 
-/// Cursors and prepared statements of the caller's live on after a build that failed under an
-/// exception block.
+/// The caller's cursors and prepared statements survive a build that failed in an exception block.
 #[test]
 fn a_failed_build_in_an_exception_block_leaves_the_transaction_usable() {
     let database = Database::blank();

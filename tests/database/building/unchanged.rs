@@ -1,16 +1,16 @@
-//! A build of what the live one holds already: it writes no row, and embeds no text twice.
+//! A build of what the live build already holds writes no row and embeds no text twice.
 
 use nl2sql_tests::builds::{assert_sound, grow, index, plant};
 use nl2sql_tests::{Database, rows, text};
 use postgres::Client;
 use serde_json::{Value, json};
 
-/// Tables that hold what users and DDL leave, which no build writes here.
+/// Tables that users and DDL fill, and that no build writes in these tests.
 const UNTOUCHED: [&str; 6] =
     ["nl2sql.ddl", "nl2sql.description", "nl2sql.diff", "nl2sql.metric", "nl2sql.term", "nl2sql.verified_query"];
 
-/// Where each row of the extension's tables lies and which transaction wrote it: a row that was
-/// written again, even with the same values, lies elsewhere.
+/// Where each row of the extension's tables is stored, and which transaction wrote it. A rewritten row, even with the
+/// same values, is stored elsewhere.
 fn versions_of_rows(client: &mut Client) -> Vec<(String, Value)> {
     let tables = rows(
         client,
@@ -56,7 +56,7 @@ fn equal_content_writes_nothing() {
     }
 }
 
-/// A table more: only its texts go through the model.
+/// With one table more, only its texts are embedded.
 #[test]
 fn known_texts_are_not_embedded_again() {
     let database = Database::blank();
@@ -75,7 +75,7 @@ fn known_texts_are_not_embedded_again() {
     assert_sound(&mut client);
 }
 
-/// A changed registration is content too: its texts are the datasource's own.
+/// A changed description is content too: the datasource's own texts change.
 #[test]
 fn a_changed_description_is_indexed() {
     let database = Database::blank();

@@ -1,4 +1,4 @@
-//! A build that the server refuses to store: a failing row, a full disk.
+//! A build that the server cannot store: a failing row, a full disk.
 
 use nl2sql_tests::builds::{PARTITION, assert_as_before, assert_sound, grow, index, plant, state};
 use nl2sql_tests::cluster::script;
@@ -31,8 +31,8 @@ fn a_row_that_cannot_be_written_leaves_the_previous_build() {
     assert_sound(&mut witness);
 }
 
-/// The backend may write no file beyond 16 MiB, the size of a WAL segment, and the partition is
-/// that long: its next page fails to be written, as on a full disk. No mount is needed for it.
+/// The backend may write no file beyond 16 MiB, the size of a WAL segment, and the partition is that long: writing its
+/// next page fails as on a full disk, without a mount.
 #[test]
 fn a_full_disk_leaves_the_previous_build() {
     let database = Database::blank();
@@ -53,7 +53,7 @@ fn a_full_disk_leaves_the_previous_build() {
     assert!(size.parse::<u64>().expect("a number") > 16 << 20, "{size}");
     let mut builder = database.connect();
     let pid = text(&mut builder, "pg_backend_pid()").expect("a process");
-    // As the server's user: root without CAP_SYS_RESOURCE may not limit another user's process.
+    // Run as the server's user: root without CAP_SYS_RESOURCE may not limit another user's process.
     script(&["run", "prlimit", "--pid", &pid, "--fsize=16777216"]);
     let failure = error(&mut builder, "SELECT * FROM nl2sql_index('plant')");
     assert!(failure.message().starts_with("could not extend file"), "{failure}");

@@ -1,12 +1,12 @@
-//! Primary and foreign keys as the catalogue has them: order of columns, ends, cardinality, and none of
-//! the copies that partitions make.
+//! Primary and foreign keys as the catalogs have them: order of columns, both ends, cardinality, without the copies
+//! that partitioning creates.
 
 use nl2sql_tests::{Database, rows, text};
 use postgres::Client;
 use serde_json::{Value, json};
 
-/// Indexes the schemas as one datasource, gives each table's foreign keys as `table.name` to
-/// `[columns, referred table, referred columns, cardinality]`.
+/// Indexes the schemas as one datasource, and returns each table's foreign keys: `table.name` to `[columns, referred
+/// table, referred columns, cardinality]`.
 fn keys(client: &mut Client, schemas: &str) -> Value {
     client
         .batch_execute(&format!(
@@ -27,7 +27,7 @@ fn keys(client: &mut Client, schemas: &str) -> Value {
         .map(|row| (row["name"].as_str().unwrap().to_owned(), row["key"].clone()))
         .collect();
     assert_eq!(named.len(), count, "no key is there twice");
-    // Each is an entry, too, with an id of its own.
+    // Each key is an entry with an id of its own.
     let entries = "SELECT count(DISTINCT e.id) FROM nl2sql.entry e JOIN nl2sql.pointer p ON p.build = e.build WHERE e.type = 'schema.relationship'";
     assert_eq!(text(client, entries).unwrap(), count.to_string());
     named.into()
@@ -96,7 +96,7 @@ fn foreign_keys_of_every_sort() {
         "visit.by_name_turned": [["last", "first"], "field.person", ["last", "first"], "many_to_one"],
         "person.boss": id(json!(["boss"]), "field.person"),
     });
-    // A table of another schema is named as the far end although it is not in the datasource.
+    // A referred table of another schema is named although it is not in the datasource.
     assert_eq!(keys(&mut client, "{field}"), visits);
     let mut both = visits;
     both["shed.owner"] = id(json!(["owner"]), "field.person");
@@ -165,7 +165,7 @@ fn cardinality() {
     }
 }
 
-/// The four queries on 2,000 tables of 12 columns each. How long they take is printed, not judged: a
+/// Runs the four catalog queries on 2,000 tables of 12 columns each. Prints the time and does not judge it, because the
 /// machine may be busy.
 #[test]
 fn thousands_of_tables() {
@@ -180,7 +180,7 @@ fn thousands_of_tables() {
         )
         .unwrap();
     client.batch_execute("ANALYZE pg_class; ANALYZE pg_attribute; ANALYZE pg_constraint; ANALYZE pg_index").unwrap();
-    // One table is enough for a build; the whole schema is then read by the judgement of drift.
+    // Builds with one table, then reads the whole schema to compare it.
     client
         .batch_execute(
             "SELECT nl2sql_register('field', options => '{\"include\": [\"field.t1\"]}'); SELECT nl2sql_index('field');

@@ -1,11 +1,11 @@
-//! Names that need quotes go from the catalogue to the result and back into an argument; and what the
-//! options leave out appears nowhere.
+//! Names that need quotes go from the catalogs to the result and back into an argument. What the options exclude
+//! appears nowhere.
 
 use nl2sql_tests::{Database, error, rows, text};
 use postgres::Client;
 use serde_json::{Value, json};
 
-/// Names as people make them, 63 bytes at most.
+/// Names as people write them, at most 63 bytes.
 fn strange() -> Vec<String> {
     let mut names: Vec<String> = [
         "Harvest",
@@ -88,7 +88,7 @@ fn table_column_constraint_and_label_names() {
         assert_eq!(table["foreign_keys"], key);
     }
     for name in &expected {
-        // The relation key is what the server's own quoting makes of the name.
+        // The relation key is the name as the server quotes it.
         let key = text(&mut client, &format!("format('%I.%I', 'Field.', {})", literal(name))).unwrap();
         let mut columns = |argument: &str| {
             rows(
@@ -118,7 +118,7 @@ fn table_column_constraint_and_label_names() {
 fn schema_and_datasource_names() {
     let mut client = Database::blank().connect();
     let mut names = strange();
-    // A datasource is named by something to read.
+    // A datasource's name must contain something visible.
     names.retain(|name| !name.trim().is_empty());
     for name in &names {
         client
@@ -158,7 +158,7 @@ fn schema_and_datasource_names() {
         );
         assert_eq!(found, json!([{"datasource": name, "key": key}]));
     }
-    // What a hint says can be pasted.
+    // The call in a hint can be pasted.
     for name in &expected {
         client
             .batch_execute(&format!("SELECT nl2sql_unregister({0}); SELECT nl2sql_register({0})", literal(name)))
@@ -260,7 +260,7 @@ fn what_is_excluded_appears_nowhere() {
     for word in ["stable", "eater", "cow_old_of_fkey"] {
         assert!(kept.contains(word), "{word} is missing");
     }
-    // A primary key that would no longer be whole is not shown as one.
+    // A primary key with an excluded column is not shown as a key.
     taken_in(&mut client, "{barn}", r#"{"exclude_columns": ["barn.hay.id"]}"#);
     let found = parse(&mut client, "nl2sql_snapshot('farm')");
     assert_eq!(found["tables"][0]["primary_key"], json!([]));

@@ -1,10 +1,10 @@
-//! Reading a schema: what the catalogue holds is what the snapshot shows.
+//! Reads a schema: the snapshot holds what the catalogs hold.
 
 use nl2sql_tests::{Database, rows, text};
 use postgres::Client;
 use serde_json::{Value, json};
 
-/// Makes the schema `field` of the statements, indexes it, and gives the snapshot.
+/// Creates the schema `field` with the statements, indexes it, and returns the snapshot.
 fn read(client: &mut Client, statements: &str) -> Value {
     client
         .batch_execute(&format!(
@@ -29,7 +29,7 @@ fn table<'a>(snapshot: &'a Value, name: &str) -> &'a Value {
     tables.iter().find(|table| table["name"] == name).unwrap_or_else(|| panic!("no table {name}: {tables:#?}"))
 }
 
-/// One field of each of a table's columns or foreign keys, by name.
+/// One field of each column or foreign key of a table, by name.
 fn pick(table: &Value, list: &str, field: &str) -> Value {
     let items = table[list].as_array().unwrap();
     items
@@ -127,7 +127,7 @@ fn types_as_the_server_writes_them() {
         };
         assert_eq!(*expected, wanted, "{column}");
     }
-    // A search path of the caller's makes no other names.
+    // The caller's search path does not change the names.
     let before = found["schema_version"].clone();
     client.batch_execute("SET search_path = field, public").unwrap();
     assert_eq!(index(&mut client)["schema_version"], before);
@@ -207,7 +207,7 @@ fn row_estimates() {
     assert_eq!(counts(&index(&mut client))["root"], 100);
 }
 
-/// Every key that the contract names, and no other.
+/// Every key that the manual names, and no other.
 #[test]
 fn the_shape_of_a_snapshot() {
     let mut client = Database::demo().connect();
@@ -291,7 +291,7 @@ fn versions_and_fingerprints() {
         ])
     );
 
-    // The same structure, come about in another way: other numbers inside, the same names.
+    // The same structure made in another way: different OIDs, the same names.
     client
         .batch_execute(
             "DROP SCHEMA field CASCADE; CREATE SCHEMA field; CREATE TABLE field.b (gone int, id int PRIMARY KEY); ALTER TABLE field.b DROP gone;
@@ -322,7 +322,7 @@ fn versions_and_fingerprints() {
     }
 }
 
-/// Frozen: the catalogues of Postgres 15 to 18 differ, what is read from them does not.
+/// Frozen: the catalogs of Postgres 15 to 18 differ, the result does not.
 #[test]
 fn every_major_gives_one_fingerprint() {
     let mut client = Database::blank().connect();
@@ -337,7 +337,7 @@ fn every_major_gives_one_fingerprint() {
          CREATE VIEW v AS SELECT x, y FROM a; CREATE MATERIALIZED VIEW m AS SELECT count(*) FROM b",
     );
     assert_eq!(found["fingerprint"], "2c3d04368222c5ae9b15469dd01c5e286a585f0024306a840d75c17c71e4fe9b");
-    // By the contract's words: the structure alone, as JSON with sorted keys.
+    // The fingerprint covers the structure alone, as JSON with sorted keys.
     let keep = |item: &Value, keys: &[&str]| -> Value {
         keys.iter().map(|key| (key.to_string(), item[*key].clone())).collect::<serde_json::Map<_, _>>().into()
     };
@@ -360,8 +360,8 @@ fn every_major_gives_one_fingerprint() {
     assert_eq!(found["fingerprint"], hash);
 }
 
-/// The server's limit of columns, of which a few are left to be embedded; and a table whose text is far
-/// longer than the model reads.
+/// A table with as many columns as the server allows, a few of them embedded, and one whose text is far longer than the
+/// model reads.
 #[test]
 fn wide_tables() {
     let mut client = Database::blank().connect();

@@ -1,4 +1,4 @@
-//! Versions, what differs between them, and what is told of it.
+//! Versions, their differences, and notifications.
 
 use nl2sql_tests::{Database, error, rows, sqlstate, text};
 use postgres::Client;
@@ -70,7 +70,7 @@ fn a_drift_is_seen_checked_stored_and_told() {
         )
         .unwrap();
     client.batch_execute(CHANGES).unwrap();
-    // Now, by the catalogue.
+    // The live schema, compared with the catalogs.
     let checked = rows(&mut client, "SELECT * FROM nl2sql_check('s')");
     assert_eq!(checked[0]["status"], "drifted");
     assert_eq!(checked[0]["live_version"], before.as_str());
@@ -81,7 +81,7 @@ fn a_drift_is_seen_checked_stored_and_told() {
     let warnings = text(&mut client, "SELECT array_to_string(warnings, E'\\n') FROM nl2sql_health('s')").unwrap();
     assert!(warnings.contains("has drifted since the live snapshot: SELECT nl2sql_index('s');"), "{warnings}");
     assert_eq!(text(&mut client, "SELECT count(*) FROM nl2sql.snapshot").as_deref(), Some("1"), "nothing was written");
-    // Stored and told by the next build.
+    // The next build stores the diff and sends the notification.
     let mut listener = database.connect();
     listener.batch_execute("LISTEN nl2sql").unwrap();
     client.batch_execute("SELECT nl2sql_index('s')").unwrap();
@@ -106,10 +106,10 @@ fn a_drift_is_seen_checked_stored_and_told() {
     let back = parts(&json(&mut client, &format!("nl2sql_diff('s', '{after}', '{before}')")));
     assert_eq!((&back["tables_added"], &back["tables_dropped"]), (&json!(["s.gone"]), &json!(["s.fresh"])));
     assert_eq!(rows(&mut client, "SELECT status FROM nl2sql_check()"), json!([{"status": "unchanged"}]));
-    // A build that changes nothing tells nothing.
+    // A build that changes nothing sends no notification.
     client.batch_execute("SELECT nl2sql_index('s')").unwrap();
     assert_eq!(events(&mut listener), Vec::<Value>::new());
-    // Back to what was: the version is not kept yet, so its diff is another one.
+    // Back to the first structure: its version is gone by now, so this is a new diff.
     client
         .batch_execute(
             "CREATE TABLE s.again (id int); SELECT nl2sql_index('s'); DROP TABLE s.again; SELECT nl2sql_index('s')",
@@ -148,7 +148,7 @@ fn statistics_and_comments_alone_make_a_version_without_a_diff() {
     assert_eq!(told, ["index.swapped"]);
     let fingerprints = "SELECT count(DISTINCT fingerprint) FROM nl2sql_versions('s')";
     assert_eq!(text(&mut client, fingerprints).as_deref(), Some("1"));
-    // The place of a column makes no difference, its name and type do.
+    // The position of a column does not matter, its name and type do.
     client.batch_execute("ALTER TABLE s.a DROP x; ALTER TABLE s.a ADD x text").unwrap();
     assert_eq!(rows(&mut client, "SELECT status FROM nl2sql_check()"), json!([{"status": "unchanged"}]));
 }
@@ -163,7 +163,7 @@ fn versions_go_by_retention_and_diffs_with_them() {
     let kept = "SELECT count(*), count(*) FILTER (WHERE has_diff) AS with_diff FROM nl2sql_versions('s')";
     assert_eq!(rows(&mut client, kept), json!([{"count": 3, "with_diff": 3}]));
     assert_eq!(text(&mut client, "SELECT count(*) FROM nl2sql.diff").as_deref(), Some("3"));
-    // The oldest kept version's diff leads from one that is gone, and can still be read.
+    // The oldest kept version's diff starts at a version that is gone, and can still be read.
     let oldest = rows(
         &mut client,
         "SELECT d.from_version, d.schema_version FROM nl2sql.diff d JOIN nl2sql.snapshot s USING (datasource, schema_version) ORDER BY s.created_at LIMIT 1",
@@ -175,10 +175,10 @@ fn versions_go_by_retention_and_diffs_with_them() {
         "c"
     );
     assert_eq!(sqlstate(&mut client, &format!("SELECT nl2sql_diff('s', '{first}', '{to}')")), "42704");
-    // Fewer: what the pointer names and the one just replaced stay.
+    // With a lower limit, the live version and the one it replaced stay.
     client.batch_execute("SET nl2sql.max_versions = 1; SELECT nl2sql_index('s')").unwrap();
     assert_eq!(rows(&mut client, kept), json!([{"count": 2, "with_diff": 2}]));
-    // A pointer of another model's namespace keeps its version.
+    // A pointer in the namespace of another model keeps its version.
     client
         .batch_execute(
             "SELECT nl2sql.create_namespace('nl2sql__other__3', 3); ALTER EXTENSION nl2sql ADD TABLE nl2sql.nl2sql__other__3;
@@ -226,7 +226,7 @@ fn a_role_is_told_of_its_part_alone() {
             "SELECT c.status, c.diff, c.impact, h.warnings FROM nl2sql_check() c JOIN nl2sql_health() h USING (datasource)",
         )
     };
-    // What it cannot read changes: nothing is told, not even to those who may read the table's other columns.
+    // A change of what the role cannot read is not reported, not even to roles that may read the table's other columns.
     client.batch_execute("ALTER TABLE s.a ALTER y DROP NOT NULL, ADD z int; ALTER TABLE s.\"B c\" DROP CONSTRAINT to_a, DROP a; CREATE TABLE s.fresh (id int)").unwrap();
     let silent = json!([{"status": "unchanged", "diff": null, "impact": null, "warnings": []}]);
     assert_eq!(told(&mut reader), silent);
@@ -239,7 +239,7 @@ fn a_role_is_told_of_its_part_alone() {
     );
     assert_eq!(parts(&json(&mut reader, &format!("nl2sql_diff('s', '{before}', '{after}')"))), json!({}));
     assert_eq!(text(&mut reader, "SELECT count(DISTINCT fingerprint) FROM nl2sql_versions('s')").as_deref(), Some("1"));
-    // Something it can read.
+    // A change of what the role can read.
     client
         .batch_execute("ALTER TABLE s.a ALTER x TYPE varchar; ALTER TABLE s.gone ADD n int; SELECT nl2sql_index('s')")
         .unwrap();
@@ -250,7 +250,7 @@ fn a_role_is_told_of_its_part_alone() {
     });
     assert_eq!(parts(&json(&mut reader, &format!("nl2sql_diff('s', '{after}', '{latest}')"))), seen);
     assert_eq!(rows(&mut reader, "SELECT has_diff FROM nl2sql_versions('s') LIMIT 1"), json!([{"has_diff": true}]));
-    // A table that is gone is gone for it; so is the diff's word of it.
+    // A dropped table does not exist for the role, so its diff does not mention it.
     client.batch_execute("DROP TABLE s.gone").unwrap();
     assert_eq!(told(&mut reader), silent);
     for table in ["nl2sql.diff", "nl2sql.snapshot_table", "nl2sql.description"] {
@@ -293,7 +293,7 @@ fn check_says_what_keeps_it_from_checking() {
     }
 }
 
-/// The same structure may come back after another, and after the same.
+/// The same structure may come back after another one, and after itself.
 #[test]
 fn a_diff_is_that_of_the_last_time() {
     let (_database, mut client) = made("CREATE TABLE a (x int)");
@@ -312,7 +312,7 @@ fn a_diff_is_that_of_the_last_time() {
     assert_eq!(text(&mut client, has_diff).as_deref(), Some("false"));
 }
 
-/// Reading works in a read-only transaction; what is gone of the schema is a drift like any other.
+/// Reading works in a read-only transaction. A dropped schema is a drift like any other.
 #[test]
 fn reads_write_nothing() {
     let (_database, mut client) = made("CREATE TABLE a (id int)");

@@ -1,4 +1,4 @@
-//! Describing what has no comment.
+//! Descriptions of what has no comment.
 
 use nl2sql_tests::{Database, error, sqlstate, text};
 use postgres::Client;
@@ -44,7 +44,7 @@ fn descriptions_go_before_comments() {
         .unwrap();
     assert_eq!(described(&mut client, "album", "title"), before);
     assert_eq!(text(&mut client, "SELECT count(*) FROM nl2sql.description").as_deref(), Some("0"));
-    // One of a table that is gone can be taken back.
+    // A description of a dropped table can be removed.
     client.batch_execute("SELECT nl2sql_describe('chinook', 'chinook.genre', 'x'); ALTER TABLE chinook.genre RENAME TO style; SELECT nl2sql_index('chinook'); SELECT nl2sql_describe('chinook', 'chinook.genre', NULL)").unwrap();
     assert_eq!(text(&mut client, "SELECT count(*) FROM nl2sql.description").as_deref(), Some("0"));
 }
@@ -66,7 +66,7 @@ fn describing_what_is_not_there() {
             .unwrap()
             .contains("\"title\"")
     );
-    // A role that may describe, of what it may read.
+    // A role with EXECUTE may describe what it may read.
     client.batch_execute(&format!("GRANT EXECUTE ON FUNCTION nl2sql_describe TO {role}; GRANT USAGE ON SCHEMA chinook TO {role}; GRANT SELECT ON chinook.album TO {role}")).unwrap();
     let mut curator = database.connect_as(&role);
     curator.batch_execute("SELECT nl2sql_describe('chinook', 'chinook.album', 'mine')").unwrap();

@@ -1,4 +1,4 @@
-//! Which schemas and tables a datasource takes in, and what it says when they are not as registered.
+//! Which schemas and tables a datasource includes, and the warnings when they are not as registered.
 
 use nl2sql_tests::{Database, error, rows, sqlstate, text};
 use postgres::Client;
@@ -9,7 +9,7 @@ fn warnings(client: &mut Client) -> Vec<String> {
     found.as_array().unwrap().iter().map(|row| row["warning"].as_str().unwrap().to_owned()).collect()
 }
 
-/// What a warning says to run.
+/// Runs the call that a warning names.
 fn mend(client: &mut Client, warning: &str) {
     let call = warning.split(": SELECT ").nth(1).unwrap_or_else(|| panic!("no call: {warning}"));
     client
@@ -45,7 +45,7 @@ fn a_glob_that_matches_nothing_is_said_with_near_names() {
             "the glob shop.orders.name of option pii matches nothing (near it: shop.orders.id, shop.orders.secret)",
         ]
     );
-    // Options are replaced as a whole: each call mends all of them.
+    // Options are replaced as a whole: each call repeats all of them.
     mend(&mut client, &said[3]);
     assert_eq!(warnings(&mut client), Vec::<String>::new());
     let options = text(&mut client, "SELECT options FROM nl2sql.datasources").unwrap();
@@ -55,7 +55,7 @@ fn a_glob_that_matches_nothing_is_said_with_near_names() {
     );
 }
 
-/// Without its last glob, a list of inclusions takes in everything.
+/// Without its last glob, a list of inclusions includes everything.
 #[test]
 fn the_last_inclusion_is_replaced_and_not_removed() {
     let mut client = Database::blank().connect();
@@ -92,7 +92,7 @@ fn options_are_for_those_who_register() {
     client.batch_execute(&format!("GRANT EXECUTE ON FUNCTION nl2sql_register TO {role}")).unwrap();
     let said = warnings(&mut reader);
     assert_eq!(said.len(), 2, "{said:?}");
-    // Near names are those that exist for the role.
+    // Only names that exist for the role are suggested.
     assert!(!said.join(" ").contains("shop.hidden"), "{said:?}");
     assert!(warnings(&mut client).join(" ").contains("near it: shop.hidden"));
 }

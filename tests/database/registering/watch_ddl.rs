@@ -66,7 +66,7 @@ fn ddl_is_noted_while_it_is_watched() {
     }
     client.batch_execute("ALTER SCHEMA \"T t\" RENAME TO s").unwrap();
     forget(&mut client);
-    // What is rolled back is not there; a build keeps the last.
+    // A rollback removes the note; a build keeps the last one.
     client.batch_execute("ALTER TABLE s.a ADD e int").unwrap();
     client.batch_execute("BEGIN; DROP TABLE s.a; ROLLBACK").unwrap();
     assert_eq!(
@@ -92,20 +92,20 @@ fn it_never_makes_a_statement_fail_or_wait() {
     let role = database.role("author");
     let (mut client, mut other) = (database.connect(), database.connect());
     client.batch_execute(&format!("CREATE SCHEMA s AUTHORIZATION {role}; CREATE TABLE s.a (id int); SELECT nl2sql_index('s'); SELECT nl2sql_watch_ddl()")).unwrap();
-    // An ordinary role, beside another transaction that has touched the schema and not ended, and one that holds the lease.
+    // An ordinary role, beside an open transaction that has touched the schema, and one that holds the lease.
     client.batch_execute("BEGIN; CREATE TABLE s.b (id int)").unwrap();
     other.batch_execute("BEGIN; SELECT nl2sql_index('s')").unwrap();
     let mut author = database.connect_as(&role);
     author.batch_execute("SET statement_timeout = '20s'; CREATE TABLE s.c (id int); DROP TABLE s.c").unwrap();
     client.batch_execute("COMMIT").unwrap();
     other.batch_execute("ROLLBACK").unwrap();
-    // Two at once that cannot see each other's notes.
+    // Two transactions that cannot see each other's notes.
     client.batch_execute("ANALYZE nl2sql.ddl").unwrap();
     client.batch_execute("BEGIN ISOLATION LEVEL SERIALIZABLE; CREATE TABLE s.e (id int)").unwrap();
     other.batch_execute("BEGIN ISOLATION LEVEL SERIALIZABLE; CREATE TABLE s.f (id int)").unwrap();
     client.batch_execute("COMMIT").unwrap();
     other.batch_execute("COMMIT").unwrap();
-    // Whatever keeps the note from being written.
+    // An error while the note is written.
     client.batch_execute("CREATE FUNCTION public.no() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no'; END $$; CREATE TRIGGER no BEFORE INSERT ON nl2sql.ddl EXECUTE FUNCTION public.no()").unwrap();
     author.batch_execute("CREATE TABLE s.d (id int); DROP TABLE s.d; CREATE TEMP TABLE t (id int)").unwrap();
     assert_eq!(sqlstate(&mut author, "SELECT nl2sql_watch_ddl()"), "42501");

@@ -1,5 +1,5 @@
-//! The same index and question give the same rows in the same order; what the contract says of MMR and
-//! of fusion is computed here a second time, from the stored vectors.
+//! The same index and question return the same rows in the same order. MMR and fusion are computed here a second time,
+//! from the stored vectors.
 
 use nl2sql_tests::{Database, rows, text};
 use postgres::Client;
@@ -17,7 +17,7 @@ fn parse(client: &mut Client, sql: &str) -> Value {
     serde_json::from_str(&text(client, sql).unwrap()).unwrap()
 }
 
-/// All that the searches say, numbers to the last digit.
+/// All results of the searches, numbers to the last digit.
 fn answers(client: &mut Client) -> Vec<Value> {
     let mut found = Vec::new();
     for question in &QUESTIONS[..2] {
@@ -69,7 +69,7 @@ const FIELD: &str = "CREATE SCHEMA field;
     CREATE TABLE field.crop (id int PRIMARY KEY, name text, sown date); CREATE TABLE field.yield (crop int REFERENCES field.crop, tons numeric);
     CREATE TABLE field.tool (id int PRIMARY KEY, name text, lent_to text, back_on date)";
 
-/// Answers without what names the moment of building.
+/// Answers without the build's timestamps and ids.
 fn timeless(client: &mut Client) -> Value {
     let found = rows(
         client,
@@ -89,7 +89,7 @@ fn an_index_built_elsewhere_says_the_same() {
     other.batch_execute(FIELD).unwrap();
     other.batch_execute("SELECT nl2sql_index('field')").unwrap();
     assert_eq!(timeless(&mut other), expected);
-    // A text's vector is its own, whatever it was batched with; sums in another order may round.
+    // A text's vector does not depend on its batch, except for rounding: sums in another order.
     let far = "SELECT count(*) FROM nl2sql.entry WHERE embedding <=> nl2sql_embed(text) > 1e-6";
     assert_eq!(text(&mut client, far).as_deref(), Some("0"));
 }
@@ -98,7 +98,7 @@ fn an_index_built_elsewhere_says_the_same() {
 fn ties_go_to_the_smaller_id_and_name() {
     let mut client = Database::blank().connect();
     client.batch_execute(FIELD).unwrap();
-    // The larger name comes first, so that its rows are the older ones.
+    // The larger name comes first, so that its rows are older.
     for twin in ["twin_b", "twin_a", "Twin"] {
         let register = format!(
             "SELECT nl2sql_register('{twin}', schemas => '{{field}}', description => 'The farm of Twin, twin_a and twin_b', sample_questions => '{{what grows?}}')"
@@ -140,7 +140,7 @@ fn ties_go_to_the_smaller_id_and_name() {
     );
 }
 
-/// Whether two computations of one number agree: theirs is of float4 vectors summed in another order.
+/// Whether two computations of one number agree: the server sums float4 vectors in another order.
 fn near(a: &Value, b: f64) -> bool {
     (a.as_f64().unwrap() - b).abs() < 2e-6
 }
@@ -217,7 +217,7 @@ fn mmr_computed_a_second_time() {
     }
 }
 
-/// Reciprocal rank fusion by the contract's words, from the hits of each signal.
+/// Reciprocal rank fusion as the manual defines it, from the hits of each signal.
 fn fuse(signals: &[Value]) -> Vec<(String, f64, f64, Map<String, Value>)> {
     let mut candidates: BTreeMap<&str, (Vec<u32>, f64, Map<String, Value>)> = BTreeMap::new();
     let hits = |signal: &'_ Value| signal["hits"].as_array().unwrap().clone();
@@ -237,7 +237,7 @@ fn fuse(signals: &[Value]) -> Vec<(String, f64, f64, Map<String, Value>)> {
             *known = known.max(hit["similarity"].as_f64().unwrap());
         }
         let mut order: Vec<(&String, f64)> = best.iter().map(|(name, similarity)| (name, *similarity)).collect();
-        // Stable: equal ones stay in name order.
+        // Stable: ties stay in the order of names.
         order.sort_by(|a, b| b.1.total_cmp(&a.1));
         for (name, (ranks, similarity, named)) in &mut candidates {
             match order.iter().position(|(other, _)| other == name) {
@@ -264,7 +264,7 @@ fn fuse(signals: &[Value]) -> Vec<(String, f64, f64, Map<String, Value>)> {
 fn routing_computed_a_second_time() {
     let mut client = Database::demo().connect();
     client.batch_execute(FIELD).unwrap();
-    // One without examples, and two that tie but for their names.
+    // A datasource without examples, and two that differ only in their names.
     client.batch_execute("SELECT nl2sql_register('plot', schemas => '{field}', description => 'plot, field'); SELECT nl2sql_index('plot')").unwrap();
     client
         .batch_execute("SELECT nl2sql_register('field', description => 'plot, field'); SELECT nl2sql_index('field')")
@@ -354,7 +354,7 @@ fn only_new_texts_are_embedded() {
     // A datasource, three tables, nine columns, one relationship.
     assert_eq!(index("field", ""), ("indexed".into(), 14, 14, 0));
     assert_eq!(index("field", ""), ("unchanged".into(), 14, 0, 14));
-    // The column, and the table, whose text lists it.
+    // The column, and the table whose text lists it.
     assert_eq!(index("field", "ALTER TABLE field.tool ADD price numeric"), ("indexed".into(), 15, 2, 13));
     assert_eq!(index("field", "COMMENT ON COLUMN field.crop.name IS 'in Latin'"), ("indexed".into(), 15, 1, 14));
     assert_eq!(
@@ -362,9 +362,9 @@ fn only_new_texts_are_embedded() {
         ("indexed".into(), 15, 0, 15),
         "the build just replaced has it"
     );
-    // Another datasource of the same tables: its own name alone is new.
+    // A second datasource of the same tables: only its name is new.
     assert_eq!(index("farm", "SELECT nl2sql_register('farm', schemas => '{field}')"), ("indexed".into(), 15, 1, 14));
-    // Keys that differ in nothing but their name have one text, which goes through the model once.
+    // Keys that differ only in their names have one text, which is embedded once.
     let twice = "ALTER TABLE field.tool ADD crop int REFERENCES field.crop; ALTER TABLE field.tool ADD CONSTRAINT again FOREIGN KEY (crop) REFERENCES field.crop";
     assert_eq!(index("field", twice), ("indexed".into(), 18, 3, 15), "a column, its table, one of two keys");
 }

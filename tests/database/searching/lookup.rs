@@ -24,7 +24,7 @@ fn lookups_and_their_sample_rows() {
         "masked, but for null: {customer}"
     );
     assert!(customer["country"].is_string() && customer["country"] != "***");
-    // A bare name that two schemas have.
+    // A bare name that exists in two schemas.
     client
         .batch_execute("SELECT nl2sql_register('two', schemas => '{chinook,webshop}'); SELECT nl2sql_index('two')")
         .unwrap();
@@ -84,7 +84,7 @@ fn sample_rows_are_read_with_the_callers_rights_and_change_nothing() {
     assert_eq!(text(&mut client, "current_user").as_deref(), Some("postgres"));
 }
 
-/// Types' casts are their owners' code; what is no column any more may be read as something else.
+/// Casts of types are code of their owners. A table of the snapshot may have become something else.
 #[test]
 fn sample_rows_run_no_casts_and_read_columns_alone() {
     let database = Database::blank();

@@ -1,10 +1,10 @@
-//! What a planner is given for a question: tables, columns, joins, values, samples.
+//! What `nl2sql_retrieve` returns for a question: tables, columns, joins, values.
 
 use nl2sql_tests::{Database, error, rows, text};
 use postgres::Client;
 use serde_json::{Value, json};
 
-/// The demo, every datasource searched however small.
+/// The demo, with every datasource searched however small it is.
 fn searched() -> (Database, Client) {
     let database = Database::demo();
     let mut client = database.connect();
@@ -44,7 +44,7 @@ fn a_join_has_both_its_ends_and_what_lies_between() {
         sent(&mut client, "nl2sql_retrieve('chinook', 'Which playlists hold tracks of the genre jazz?', table_k => 2)");
     let names: Vec<&str> = found.iter().map(|(table, ..)| table.as_str()).collect();
     assert!(names.contains(&"track"), "{found:?}");
-    // Whatever is chosen is connected: each table is joined with another.
+    // The chosen tables are connected: each joins another.
     let keys = rows(
         &mut client,
         "WITH r AS (SELECT * FROM nl2sql_retrieve('chinook', 'artists in playlists', table_k => 2))
@@ -54,7 +54,7 @@ fn a_join_has_both_its_ends_and_what_lies_between() {
          FROM r",
     );
     assert_eq!(keys[0]["connected"], true, "{keys}");
-    // Both ends of every key that is sent.
+    // Both ends of every foreign key are in the result.
     let broken = "SELECT count(*) FROM (
         WITH r AS (SELECT * FROM nl2sql_retrieve('chinook', 'revenue of each artist from customers in Brazil'))
         SELECT f FROM r, jsonb_array_elements(r.definition -> 'foreign_keys') f
@@ -209,7 +209,7 @@ fn the_prompt_is_a_line_a_table() {
     assert!(!prompt.contains("null") && !prompt.contains("[]"), "empty values are left out");
 }
 
-/// A version that a client pinned has tables and values of its own.
+/// A pinned version has its own tables and values.
 #[test]
 fn a_pinned_version_is_searched_for_what_it_has() {
     let database = Database::blank();

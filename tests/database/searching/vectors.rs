@@ -1,9 +1,9 @@
-//! The numbers: those of the model's publisher, and the same in every backend.
+//! Vectors: equal to those of the model's publisher, and the same in every backend.
 
 use nl2sql_tests::{Database, describe, sqlstate, text};
 use postgres::Client;
 
-/// Texts with the vectors that the model's publisher computes of them.
+/// Texts with the vectors that the model's publisher computes for them.
 const REFERENCE: &str = include_str!("../../../src/model/reference.json");
 const TOLERANCE: f64 = 1e-5;
 
@@ -47,7 +47,7 @@ fn every_text_of_the_reference_is_near() {
     assert!(worst < TOLERANCE, "{worst}");
 }
 
-/// Also where each of them loads the model at the same moment.
+/// The same holds if several backends load the model at the same moment.
 #[test]
 fn eight_backends_at_once_give_the_same() {
     let database = Database::blank();

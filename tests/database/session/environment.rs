@@ -1,9 +1,8 @@
-//! What a session is set to, or may not use, makes no difference to what it is told.
+//! Settings of a session, and privileges on pgvector's schema, do not change results.
 
 use nl2sql_tests::{Database, error, rows, text};
 
-/// The server writes type names in quotes where `quote_all_identifiers` is on; texts and fingerprints
-/// hold type names.
+/// With `quote_all_identifiers`, the server quotes type names, which texts and fingerprints contain.
 #[test]
 fn quoting_changes_neither_texts_nor_fingerprints() {
     let database = Database::demo();
@@ -16,15 +15,15 @@ fn quoting_changes_neither_texts_nor_fingerprints() {
     assert_eq!(statuses, serde_json::json!([{"status": "unchanged"}]));
     let warned = text(&mut client, "SELECT count(*) FROM nl2sql_health() WHERE warnings <> '{}' OR status <> 'ok'");
     assert_eq!(warned.as_deref(), Some("0"));
-    // Built anew under the setting, the texts are the same.
+    // A new build with the setting has the same texts.
     client.batch_execute("DELETE FROM nl2sql.entry; SELECT nl2sql_index()").expect("a build");
     client.batch_execute("RESET quote_all_identifiers").expect("a setting");
     assert_eq!(rows(&mut client, entries), before);
     assert_eq!(text(&mut client, version), built);
 }
 
-/// pgvector often lives in a schema of its own, which ordinary roles may not use. Its operator gives
-/// them the same numbers as it gives a superuser.
+/// pgvector often has a schema of its own that ordinary roles may not use. Its operator returns the same numbers for
+/// them as for a superuser.
 #[test]
 fn a_role_without_pgvectors_schema_searches_all_the_same() {
     let database = Database::demo();
@@ -49,8 +48,8 @@ fn a_role_without_pgvectors_schema_searches_all_the_same() {
     }
 }
 
-/// A transaction that cannot be serialized has to be run again as a whole: `nl2sql_index()` over all
-/// must not make a row of it.
+/// A serialization failure must reach the caller, who has to retry the transaction: `nl2sql_index()` over all
+/// datasources must not turn it into a row.
 #[test]
 fn a_serialization_failure_ends_the_whole_call() {
     let database = Database::demo();
@@ -64,7 +63,7 @@ fn a_serialization_failure_ends_the_whole_call() {
     assert_eq!(statuses, serde_json::json!([{"status": "unchanged"}]));
 }
 
-/// A schema that is named twice is one schema.
+/// A schema that is named twice is kept once.
 #[test]
 fn a_repeated_schema_is_kept_once() {
     let database = Database::demo();

@@ -18,7 +18,7 @@ fn a_read_only_transaction_reads_and_refuses_to_write() {
     assert_eq!(read_all(&mut client), outside);
 }
 
-/// Reading takes no transaction id, which a standby has none of and a busy primary should not spend.
+/// Reading assigns no transaction id: a standby has none, and a busy primary should not waste them.
 #[test]
 fn reading_takes_no_transaction_id() {
     let database = Database::blank();

@@ -1,11 +1,11 @@
-//! Paths are code: nobody but a superuser sets or sees them, by whatever way a value gets in.
+//! Paths name code that runs: only a superuser can set or see them, by any way to set a value.
 
 use nl2sql_tests::{Database, sqlstate, text};
 use postgres::{Client, Config, NoTls};
 
 const PATHS: [&str; 2] = ["nl2sql.model_dir", "nl2sql.onnxruntime_path"];
 
-/// A user's session in which the library is loaded.
+/// A user's session that has loaded the library.
 fn loaded(database: &Database, role: &str) -> Client {
     let mut client = database.connect_as(role);
     text(&mut client, "nl2sql_embed('late parcels')");
@@ -36,8 +36,8 @@ fn users_neither_set_nor_see_paths() {
     assert!(text(&mut client, "nl2sql_embed('late parcels, again')").is_some());
 }
 
-/// Before the library is loaded the server does not know the settings: a value that a user left by
-/// then must not be taken when it is.
+/// Before the library is loaded, the server does not know the settings. A value that a user has set by then must not
+/// take effect.
 #[test]
 fn a_value_that_was_set_before_the_library_came_is_not_taken() {
     let database = Database::blank();
@@ -45,7 +45,7 @@ fn a_value_that_was_set_before_the_library_came_is_not_taken() {
     let mut admin = database.connect();
     for path in PATHS {
         let mut client = database.connect_as(&role);
-        // The server may refuse it, too.
+        // The server may refuse it as well.
         let _ = client.batch_execute(&format!("SET {path} = '/nonexistent'"));
         assert!(text(&mut client, "nl2sql_embed('late parcels')").is_some(), "{path} by SET");
 
@@ -77,7 +77,7 @@ fn superusers_set_and_see_paths() {
     }
 }
 
-/// A misspelt setting is an error, not a setting that nobody reads.
+/// A misspelled setting is an error.
 #[test]
 fn the_prefix_is_reserved() {
     let database = Database::blank();

@@ -1,5 +1,5 @@
-//! The functions wherever SQL lets a function stand: the same rows as from a plain call, and a session
-//! that goes on after an error, with the model loaded.
+//! The functions in every place where SQL allows a function: the same rows as a plain call, and a session that
+//! continues after an error.
 
 use nl2sql_tests::{Database, error, rows, sqlstate, text};
 use postgres::Client;
@@ -8,7 +8,7 @@ use serde_json::Value;
 const PLAIN: &str =
     "SELECT rank, id, similarity, pick, mmr_score FROM nl2sql_mmr('unpaid invoices', k => 4, lambda => 0.5)";
 
-/// The plain call's rows, as every other way to call must give them.
+/// The rows of the plain call, which every other way to call must return.
 fn plain(client: &mut Client) -> Value {
     let found = rows(client, PLAIN);
     assert_eq!(found.as_array().map(Vec::len), Some(4));
@@ -59,7 +59,7 @@ fn in_joins_and_subqueries() {
     ] {
         assert_eq!(rows(&mut client, &format!("SELECT {columns} FROM {from}")), expected, "{from}");
     }
-    // A SELECT list's rows, and a CTE that is read twice while it is computed once.
+    // In a SELECT list, and in a CTE that is read twice and computed once.
     let listed = "SELECT (m).rank, (m).id, (m).similarity, (m).pick, (m).mmr_score FROM (SELECT nl2sql_mmr('unpaid invoices', 4, 0.5) m) s";
     assert_eq!(rows(&mut client, listed), expected);
     let twice = "WITH m AS MATERIALIZED (SELECT * FROM nl2sql_mmr('unpaid invoices', 4, 0.5))
@@ -69,7 +69,7 @@ fn in_joins_and_subqueries() {
         SELECT a.rank, b.id, a.similarity, b.pick, a.mmr_score FROM m a JOIN m b USING (id) ORDER BY a.rank";
     assert_eq!(rows(&mut client, inline), expected);
     assert_eq!(rows(&mut client, &format!("{PLAIN} LIMIT 1"))[0], expected[0]);
-    // A row whose question is NULL fails, as it would alone.
+    // A row whose question is NULL fails, as a plain call does.
     assert_eq!(sqlstate(&mut client, "SELECT * FROM (VALUES ('a'), (NULL)) q (x), LATERAL nl2sql_mmr(q.x)"), "22004");
     assert_eq!(sqlstate(&mut client, "SELECT * FROM (VALUES ('a'), (NULL)) q (x), LATERAL nl2sql_route(q.x)"), "22004");
 }
@@ -80,7 +80,7 @@ fn prepared_and_through_a_cursor() {
     let expected = plain(&mut client);
     let statement = client.prepare("SELECT id, pick FROM nl2sql_mmr($1, $2, $3, $4, $5)").unwrap();
     let types: Option<Vec<&str>> = None;
-    // More often than a generic plan waits for.
+    // More executions than it takes to switch to a generic plan.
     for _ in 0..8 {
         let found = client.query(&statement, &[&"unpaid invoices", &4i32, &0.5f64, &types, &types]).unwrap();
         let ids: Vec<String> = found.iter().map(|row| row.get(0)).collect();
@@ -133,7 +133,7 @@ fn in_plans_forced_to_be_parallel() {
     let mut client = database.connect();
     let expected = plain(&mut client);
     let health = rows(&mut client, "SELECT * FROM nl2sql_health()");
-    // Its name changed with Postgres 16.
+    // The setting's name changed in Postgres 16.
     let setting =
         text(&mut client, "SELECT name FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query')")
             .unwrap();
@@ -147,7 +147,7 @@ fn in_plans_forced_to_be_parallel() {
     let many =
         "SELECT count(*) FROM nl2sql.entry e WHERE e.id IN (SELECT id FROM nl2sql_mmr('unpaid invoices', k => 4))";
     assert_eq!(text(&mut client, many).as_deref(), Some("4"));
-    // Row security's functions run in the workers, which load the library for themselves.
+    // The functions of row security run in the workers, which load the library themselves.
     let role = database.role("reader");
     client
         .batch_execute(&format!(
@@ -177,7 +177,7 @@ fn an_error_leaves_the_session_as_it_was() {
         assert_eq!(plain(&mut client), expected, "after {bad}");
         client.batch_execute("COMMIT").unwrap();
     }
-    // The user and what he may do are his own again, although the extension acts as its owner inside.
+    // The current user and its privileges are restored, although the extension acts as its owner inside.
     assert_eq!(text(&mut client, "current_user || ' ' || session_user").as_deref(), Some("postgres postgres"));
     client.batch_execute("SET ROLE pg_monitor; RESET ROLE").unwrap();
 }

@@ -1,5 +1,5 @@
-//! The SQL surface: the install script, which is written by hand, against the library that it calls
-//! and against the contract with those who call it.
+//! The SQL interface: the install script, which is written by hand, against the library's symbols and the manual's
+//! signatures.
 
 use super::functions::{FUNCTIONS, Kind};
 use nl2sql_tests::{Database, describe, rows, sqlstate, text};
@@ -12,7 +12,7 @@ use std::process::Command;
 /// run no SQL that a search path could turn. So does the third, which reads one variable.
 const WITHOUT_SEARCH_PATH: [&str; 3] = ["readable_columns", "retaining", "table_access"];
 
-/// What belongs to the extension, as rows of the catalogue `class`.
+/// What belongs to the extension, as rows of the catalog `class`.
 fn members(class: &str) -> String {
     format!(
         "(SELECT c.* FROM {class} c JOIN pg_depend d ON d.classid = '{class}'::regclass AND d.objid = c.oid AND d.deptype = 'e'
@@ -71,7 +71,7 @@ fn every_function_inside_has_a_fixed_search_path() {
     assert_eq!(without, WITHOUT_SEARCH_PATH.map(str::to_owned).into());
 }
 
-/// What only the extension calls; what row security and the views ask is everybody's.
+/// Functions that only the extension calls, and functions of row security and views, which everybody may call.
 #[test]
 fn what_is_inside_is_not_for_everybody() {
     let database = Database::blank();
@@ -100,7 +100,7 @@ fn what_is_inside_is_not_for_everybody() {
     );
     assert_eq!(names(&mut client, &lending), BTreeSet::new(), "no view lends its owner's rights");
     let definer = format!("SELECT proname::text FROM {} p WHERE prosecdef", members("pg_proc"));
-    // Any role's DDL is noted.
+    // DDL of every role is noted.
     assert_eq!(names(&mut client, &definer), ["note_ddl"].map(str::to_owned).into());
     assert_eq!(text(&mut client, "has_schema_privilege('public', 'nl2sql', 'CREATE')").as_deref(), Some("false"));
 }
@@ -184,7 +184,7 @@ fn the_script_and_the_library_name_the_same_symbols() {
     assert_eq!(functions, called.iter().map(String::as_str).collect(), "exported, called");
 }
 
-/// A table named like each keyword: how the extension writes it is how the server would.
+/// A table named like each keyword: the extension quotes names as the server does.
 #[test]
 fn keywords_are_quoted_as_the_server_quotes_them() {
     let database = Database::blank();
@@ -235,7 +235,7 @@ fn keywords_are_quoted_as_the_server_quotes_them() {
     assert!(needless.iter().all(|word| later.contains(&word.as_str())), "quoted without need: {needless:?}");
 }
 
-/// What row security asks tells the same of a hidden table and of none; the rest is refused.
+/// The functions of row security return the same for a hidden table and for a missing one.
 #[test]
 fn the_extensions_own_functions_are_no_oracle() {
     let database = Database::demo();

@@ -1,18 +1,18 @@
-//! The public functions, as a test wants them.
+//! The public functions.
 
 /// Who may call a function, and whether it writes.
 #[derive(PartialEq, Debug)]
 pub enum Kind {
-    /// Anybody; changes nothing.
+    /// Everybody; changes nothing.
     Reads,
-    /// The same, but not beside parallel workers, since it works in subtransactions.
+    /// Everybody, but not in parallel workers, because it starts subtransactions.
     Tries,
-    /// Those to whom a DBA has granted it.
+    /// Roles to which a DBA has granted EXECUTE.
     Writes,
 }
 use Kind::{Reads, Tries, Writes};
 
-/// The public functions, in the words of the contract: name, arguments, result.
+/// Name, arguments and result, as the manual lists them.
 pub const FUNCTIONS: &[(&str, &str, &str, Kind)] = &[
     ("nl2sql_bind", "datasource text, query_id text, params jsonb DEFAULT NULL", "text", Reads),
     ("nl2sql_catalog", "datasource text, budget_tokens integer DEFAULT 150000", "text", Reads),

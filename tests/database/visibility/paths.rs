@@ -1,6 +1,5 @@
-//! Ways around row security: reading the tables themselves, functions that tell what they are shown,
-//! statistics, COPY, cursors, search paths, what is meant for the extension alone, and schemas made to
-//! be indexed by a superuser.
+//! Ways around row security: reading the tables directly, functions that leak their arguments, statistics, COPY,
+//! cursors, search paths, internal functions, and schemas that attack the superuser who indexes them.
 //!
 //! The role in these tests may SELECT webshop.product. All else of the demo is hidden from it.
 
@@ -8,7 +7,7 @@ use nl2sql_tests::{Database, describe, error, rows, sqlstate, text};
 use postgres::{Client, SimpleQueryMessage};
 use std::io::Read;
 
-/// Names that stand in no entry, snapshot or setting that the role may see.
+/// Names that occur in no entry, snapshot or setting that the role may see.
 const HIDDEN: [&str; 7] =
     ["chinook", "helpdesk", "webshop.orders", "webshop.invoice", "webshop.supplier", "InvoiceLine", "\"carrier\""];
 
@@ -38,7 +37,7 @@ fn scene() -> (Database, String, Client) {
         ))
         .expect("a role with some rights");
     let mut session = database.connect_as(&role);
-    // It cannot RAISE what it is shown to a test, so it keeps it in a setting of the session.
+    // It cannot RAISE to the test, so it keeps its arguments in a setting of the session.
     session
         .batch_execute(&format!(
             "SET prowler.seen = '';
@@ -60,7 +59,7 @@ fn all_reads(client: &mut Client) -> Vec<serde_json::Value> {
     READS.iter().map(|query| rows(client, query)).collect()
 }
 
-/// Tables, views, partitions and sequences, one by one; a column at a time where the whole is refused.
+/// Tables, views, partitions and sequences, one by one; each column where the whole row is refused.
 #[test]
 fn no_table_shows_a_hidden_row() {
     let (database, _, mut session) = scene();
@@ -103,7 +102,7 @@ fn no_table_shows_a_hidden_row() {
     assert_eq!(text(&mut session, &format!("{entries} WHERE type = 'schema.relationship'")).as_deref(), Some("0"));
 }
 
-/// A function that costs nothing would be called first, were the rows not filtered below it.
+/// Without a barrier, the planner would call a cheap function before it filters the rows.
 #[test]
 fn a_leaky_function_is_shown_visible_rows_alone() {
     let (_database, role, mut session) = scene();
@@ -135,7 +134,7 @@ fn a_leaky_function_is_shown_visible_rows_alone() {
     assert_hides("a leaky function", &seen);
 }
 
-/// The same without a function of one's own: a cast that fails names the value.
+/// The same without a function: a failing cast names the value.
 #[test]
 fn an_error_that_names_a_value_names_a_visible_one() {
     let (_database, _, mut session) = scene();
@@ -194,7 +193,7 @@ fn statistics_plans_and_copies_tell_nothing() {
     assert_eq!(sqlstate(&mut session, "COPY nl2sql.snapshot_table TO STDOUT"), "42501");
 }
 
-/// Turning row security off is refused, not obeyed.
+/// Turning row security off is refused.
 #[test]
 fn row_security_is_not_a_users_choice() {
     let (_database, _, mut session) = scene();
@@ -224,7 +223,7 @@ fn a_cursor_fetches_visible_rows_alone() {
     let fetched = session.query("FETCH ALL FROM c", &[]).expect("rows");
     assert_eq!(fetched.len(), 14);
     assert_hides("a cursor", &fetched.iter().map(|row| row.get::<_, String>(0)).collect::<String>());
-    // In a session that may act as both, the role that opens counts.
+    // In a session that may act as both, the role that opens the cursor counts.
     let mut dba = database.connect();
     dba.batch_execute(&format!(
         "BEGIN; SET LOCAL ROLE {role}; DECLARE d CURSOR FOR SELECT nl2sql_mmr('x', k => 500, fetch_k => 500)"
@@ -233,8 +232,8 @@ fn a_cursor_fetches_visible_rows_alone() {
     assert_eq!(dba.query("FETCH ALL FROM d", &[]).expect("rows").len(), 14);
 }
 
-/// Objects that are found before the server's own, for whoever has the schema or a temporary table in
-/// front. They tell what they are shown and would make the role a superuser.
+/// Objects in a schema or a temporary schema that shadow the server's own. They record their arguments and would make
+/// the role a superuser.
 fn trojans(role: &str) -> String {
     let body = format!(
         "LANGUAGE plpgsql AS $$ BEGIN PERFORM set_config('prowler.ran', TG, false);
@@ -279,7 +278,7 @@ fn no_search_path_turns_a_function() {
     let before = all_reads(&mut session);
     session.batch_execute(&trojans(&role)).expect("trojans");
     for path in [format!("{role}, pg_catalog, public"), format!("pg_temp, {role}, pg_catalog"), "''".to_owned()] {
-        // One result a query, compared as a whole, and read without an operator of the session's own path.
+        // One result per query, compared as a whole, without operators from the session's search path.
         session.batch_execute(&format!("SET prowler.ran = ''; SET search_path = {path}")).expect("a search path");
         let now = READS.map(|query| {
             let query = format!(
@@ -315,7 +314,7 @@ fn no_search_path_turns_a_function() {
     database.connect().batch_execute(&format!("ALTER ROLE {role} NOSUPERUSER")).expect("the role of before");
 }
 
-/// Who may build or register sees no more by it, and finds no schema that it may not look into.
+/// Privileges to build or register show no more, and find no schema without USAGE.
 #[test]
 fn building_shows_nothing_of_what_was_built() {
     let (database, role, mut session) = scene();
@@ -334,7 +333,7 @@ fn building_shows_nothing_of_what_was_built() {
         ("SELECT nl2sql_register('{}')", "vault", "vxxlt"),
         ("SELECT nl2sql_register('mine', ARRAY['webshop', '{}'])", "vault", "vxxlt"),
         ("SELECT nl2sql_register('webshop', ARRAY['{}'])", "vault", "vxxlt"),
-        // A near name of it is not offered.
+        // It is not suggested as a similar name.
         ("SELECT nl2sql_index('{}')", "vaultt", "vxxltt"),
     ] {
         let mut words = |name: &str| {
@@ -354,7 +353,7 @@ fn building_shows_nothing_of_what_was_built() {
     assert_eq!(text(&mut session, of_vault).as_deref(), Some("3"), "datasource, table, column");
 }
 
-/// A superuser indexes a schema whose owner waits for a superuser to run its code.
+/// A superuser indexes a schema whose owner wants code to run as a superuser.
 #[test]
 fn indexing_runs_nothing_of_what_it_reads() {
     let (database, role, mut session) = scene();

@@ -1,6 +1,6 @@
-//! What every function and every table of the extension is asked.
+//! The queries that every role is tested with: all functions and tables of the extension.
 
-/// Everything that reads, each also asked for what is hidden in one case or another.
+/// Every call that reads, also with arguments that are hidden in some case.
 pub const QUERIES: &[&str] = &[
     "SELECT * FROM nl2sql_mmr('which customers paid their orders')",
     "SELECT * FROM nl2sql_mmr('what did the patient pay', k => 200, lambda => 1, fetch_k => 1000)",

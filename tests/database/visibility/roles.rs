@@ -1,12 +1,11 @@
-//! What a role may not SELECT does not exist for it. One database holds an index over everything and
-//! is asked as a role with some rights; another never held what those rights leave out, and is asked
-//! as the superuser. Every function and every table of the extension must answer the same in both.
+//! What a role may not SELECT does not exist for it. One database holds an index over everything, and a role with some
+//! privileges queries it. Another never held what the role may not see, and the superuser queries it. Every function
+//! and every table of the extension must return the same in both.
 //!
-//! Put aside is only what must differ: versions (also within ids), moments, numbers of builds and
-//! tables, and the options of a registration, which only those who register are shown. A table of
-//! which a role reads some columns has no `schema.table` entry for it, so that entry is deleted from
-//! the other database. Texts that both hold have one vector in both: the model's last bit depends on
-//! which texts it reads together, and this is about rights.
+//! Ignored is only what must differ: versions (also within ids), timestamps, build and table numbers, and the options
+//! of a registration, which only its administrators see. A table of which a role reads some columns has no
+//! `schema.table` entry for the role, so that entry is deleted from the other database. Texts that both hold have the
+//! same vector in both, because the last bit of a vector depends on its batch.
 
 use super::queries::QUERIES;
 use super::scene::{CLINIC, CURATED, DEPOT, SCHEMAS, SHOP};
@@ -20,7 +19,7 @@ fn normalised(query: &str) -> String {
     )
 }
 
-/// The rows, or the error with all its words. A transaction that is open stays usable.
+/// The rows, or the whole error. An open transaction stays usable.
 fn ask<S: ?Sized + postgres::ToStatement>(client: &mut Client, statement: &S) -> String {
     let inside = client.batch_execute("SAVEPOINT asked").is_ok();
     let answer = match client.query_one(statement, &[]) {
@@ -40,7 +39,7 @@ fn answers(client: &mut Client) -> Vec<String> {
     QUERIES.iter().map(|query| ask(client, normalised(query).as_str())).collect()
 }
 
-/// Where the answers are not the wanted ones; nothing where all are.
+/// The queries whose answers differ from the expected ones.
 fn differences(case: &str, got: &[String], want: &[String]) -> String {
     let mut report = String::new();
     for ((query, got), want) in QUERIES.iter().zip(got).zip(want).filter(|((_, got), want)| got != want) {
@@ -56,8 +55,7 @@ fn assert_none(differences: String) {
     assert!(differences.is_empty(), "{differences}");
 }
 
-/// A database with the schemas as `change` leaves them, and an index over the datasources. A text that
-/// is in `vectors` is not embedded.
+/// A database with the schemas after `change`, and an index over the datasources. Texts in `vectors` are not embedded.
 fn indexed(change: &str, datasources: &[&str], vectors: Option<&str>) -> Database {
     const SEED: &str =
         "INSERT INTO nl2sql.entry (namespace, build, id, type, datasource, text, text_hash, metadata, embedding)
@@ -75,7 +73,7 @@ fn indexed(change: &str, datasources: &[&str], vectors: Option<&str>) -> Databas
         client.batch_execute(CURATED).expect("curated content");
         client.batch_execute("SELECT nl2sql_index(curated_only => true)").expect("an index");
     }
-    // Whether a build was replaced depends on whether anything curated was written down.
+    // Whether a build was replaced depends on whether curated content was imported.
     client
         .batch_execute(
             "DELETE FROM nl2sql.entry WHERE build NOT IN (SELECT build FROM nl2sql.pointer);
@@ -94,8 +92,8 @@ fn everything() -> MutexGuard<'static, Database> {
     EVERYTHING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The answers of an index that never held what `drops` drops. Of the tables in `partly` only some
-/// columns are left, and so no entry of their own.
+/// The answers of an index that never held what `drops` drops. Tables in `partly` keep only some columns, and so have
+/// no entry of their own.
 fn never_held(all: &Database, drops: &str, partly: &[&str], datasources: &[&str], afterwards: &str) -> Vec<String> {
     const VECTORS: &str = "SELECT json_object_agg(encode(text_hash, 'hex'), embedding::text) FROM (SELECT DISTINCT ON (text_hash) * FROM nl2sql.entry) e";
     let vectors = text(&mut all.connect(), VECTORS);
@@ -113,7 +111,7 @@ fn never_held(all: &Database, drops: &str, partly: &[&str], datasources: &[&str]
     answers(&mut client)
 }
 
-/// The queries as statements that stay prepared.
+/// The queries as prepared statements.
 fn prepare(session: &mut Client) -> Vec<Statement> {
     QUERIES.iter().map(|query| session.prepare(&normalised(query)).expect("a statement")).collect()
 }
@@ -133,7 +131,7 @@ const NO_CARD: &str = "DROP TABLE clinic.visit; ALTER TABLE shop.customer DROP e
 const NO_SHOP: &str = "DROP TABLE clinic.visit; DROP SCHEMA shop CASCADE;";
 const ONLY_DEPOT: &str = "DROP SCHEMA shop, clinic, clinic_archive CASCADE;";
 
-/// One session with its prepared statements stays open; the very next query obeys.
+/// One session with prepared statements stays open; its next query already follows the change.
 #[test]
 fn each_right_taken_away_takes_away_what_it_showed() {
     let all = everything();
@@ -185,15 +183,15 @@ fn each_right_taken_away_takes_away_what_it_showed() {
     let mut report = String::new();
     for (case, statements, want) in steps {
         dba.batch_execute(&statements.replace("{r}", &reader).replace("{g}", &group)).expect(case);
-        // Whether a plan over a table has row security in it is decided when it is made, and Postgres keeps
-        // the plan when the role's own attributes change. Rights are asked at every run.
+        // Postgres decides whether a plan has row security when it makes the plan, and keeps the plan when the role's
+        // own attributes change. It checks privileges at every execution.
         if statements.starts_with("ALTER ROLE") {
             prepared = prepare(&mut session);
         }
         let (mut got, mut want) = (ask_all(&mut session, &prepared), want.to_vec());
         if case == "bypasses row security" {
-            // All of the index exists for such a role, but it may not read the tables' own rows, nor has the server
-            // analyse SQL over them.
+            // The whole index exists for such a role, but it may not read the tables' rows, nor let the server analyze
+            // SQL over them.
             let asks_the_server =
                 |query: &str| query.contains("nl2sql_lookup") || query.contains("nl2sql_curated_validate");
             for at in (0..QUERIES.len()).filter(|at| asks_the_server(QUERIES[*at])) {
@@ -207,7 +205,7 @@ fn each_right_taken_away_takes_away_what_it_showed() {
     assert_none(report);
 }
 
-/// Whoever asks is whom the session acts as, not who logged in: SET ROLE, SECURITY DEFINER, views.
+/// The current user counts, not the login role: SET ROLE, SECURITY DEFINER, views.
 #[test]
 fn the_current_role_counts() {
     let all = everything();
@@ -253,7 +251,7 @@ fn the_current_role_counts() {
     assert_eq!(rows(&mut session, "SELECT * FROM mmr_of_postgres"), as_clerk, "the reader's rights");
 }
 
-/// What a role with all rights sees when `statements` have run; nothing of it lasts.
+/// What a role with all privileges sees after `statements`, which are rolled back.
 fn seen_after(all: &Database, rights: &str, statements: &str) -> Vec<String> {
     let role = all.role("seer");
     let rights = if rights.is_empty() { grant_all(&role) } else { rights.replace("{r}", &role) };
@@ -262,7 +260,7 @@ fn seen_after(all: &Database, rights: &str, statements: &str) -> Vec<String> {
     answers(&mut client)
 }
 
-/// Names are resolved when asked, so what has gone is hidden, and nobody finds out by counting.
+/// Names are resolved at query time: what was dropped is hidden, and counts do not reveal it.
 #[test]
 fn what_is_gone_is_hidden() {
     let all = everything();
@@ -287,8 +285,7 @@ fn what_is_gone_is_hidden() {
     assert_eq!(text(&mut dba, entries), before, "the superuser sees what the index holds");
 }
 
-/// A column that was hidden while it was there does not show when it is gone, although the role now
-/// may SELECT every column that is left.
+/// A column that was hidden stays hidden when it is dropped, although the role now may SELECT every remaining column.
 #[test]
 fn a_column_dropped_later_stays_hidden() {
     let all = everything();
@@ -300,8 +297,8 @@ fn a_column_dropped_later_stays_hidden() {
     assert_none(differences("hidden, then dropped", &seen_after(&all, &rights, change), &want));
 }
 
-/// Of a key of two columns one is hidden: the other is no key by itself. And depot refers to a table
-/// that the role may read: it learns nothing of depot by it.
+/// One column of a two-column key is hidden: the other is no key by itself. And depot refers to a table that the role
+/// may read, which reveals nothing of depot.
 #[test]
 fn keys_show_no_further_than_rights() {
     let all = everything();
@@ -317,7 +314,7 @@ fn keys_show_no_further_than_rights() {
     }
 }
 
-/// A datasource that waits for its first build is judged by those that the role sees.
+/// Whether a datasource waits for its first build depends on what the role sees.
 #[test]
 fn a_hidden_datasource_does_not_show_in_the_health_of_another() {
     let all = everything();
@@ -329,7 +326,7 @@ fn a_hidden_datasource_does_not_show_in_the_health_of_another() {
     assert_none(differences("late", &seen, &want));
 }
 
-/// Schemas and options name tables: they are for those who register.
+/// Schemas and options name tables: only those who register see them.
 #[test]
 fn registrations_do_not_name_what_is_hidden() {
     let all = everything();
@@ -355,7 +352,7 @@ fn registrations_do_not_name_what_is_hidden() {
     assert_eq!(text(&mut all.connect_as(&registrar), options).as_deref(), Some(r#"["clinic.secret*"]"#));
 }
 
-/// The near names that an error offers are those that exist for the role.
+/// An error suggests only names that exist for the role.
 #[test]
 fn an_error_does_not_offer_a_hidden_name() {
     let all = everything();

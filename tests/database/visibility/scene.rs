@@ -1,4 +1,4 @@
-//! Three datasources with parts that a role may not see, and what is written down of them.
+//! Three datasources with parts that a role may not see, and their curated content.
 
 pub const SCHEMAS: &str = "
 CREATE SCHEMA shop; CREATE SCHEMA clinic; CREATE SCHEMA clinic_archive; CREATE SCHEMA depot;
@@ -18,7 +18,7 @@ CREATE TABLE depot.pallet (id int PRIMARY KEY, shipment_id int REFERENCES depot.
 INSERT INTO shop.customer VALUES (1, 'a', 'b', 'c'), (2, 'd', 'e', 'f');
 ANALYZE shop.customer;";
 
-/// Registration of each datasource; `only` picks those of its schemas that there are.
+/// Registration of each datasource; `only` picks the schemas that exist.
 pub const SHOP: &str = "SELECT nl2sql_register('shop', description => 'Online shop: customers, orders, payments',
     sample_questions => ARRAY['Who bought most?', 'Which orders are open?'])";
 pub const CLINIC: &str = "SELECT nl2sql_register('clinic', domains => ARRAY['health'],
@@ -26,7 +26,7 @@ pub const CLINIC: &str = "SELECT nl2sql_register('clinic', domains => ARRAY['hea
     description => 'Patients and their visits', sample_questions => ARRAY['Which patients came twice?'])";
 pub const DEPOT: &str = "SELECT nl2sql_register('depot', description => 'Shipments and pallets')";
 
-/// Curated content, a piece at a time: what reads something that is not there is not written down.
+/// Curated content, one piece at a time: a piece that reads a missing object is not imported.
 pub const CURATED: &str = r#"DO $do$
 DECLARE
     piece text;
