@@ -25,12 +25,12 @@ report() {
     passed=$((passed + $2)) failed=$((failed + $3))
 }
 
-# Builds the test programs of all suites in one go: built one by one, they would enable different features of the crates
-# that they share, and compile those several times. Writes PACKAGE, TARGET, FOLDER and PROGRAM of each, a line each.
+# Builds the test programs. Those of the model measure memory and vectors of optimized code; the others are quicker to
+# build without optimization, and check overflow and debug assertions. Writes PACKAGE, TARGET, FOLDER and PROGRAM of each.
 build() {
-    local started=$SECONDS
-    PGRX_PG_CONFIG_PATH=$PG_CONFIG cargo test --release --locked --quiet --no-run --message-format=json-render-diagnostics \
-        --workspace --features "nl2sql/pg$PG_MAJOR" >"$work/artifacts" || return 1
+    local started=$SECONDS cargo=(cargo test --locked --quiet --no-run --message-format=json-render-diagnostics)
+    "${cargo[@]}" -p nl2sql_core -p nl2sql_tests >"$work/artifacts" || return 1
+    "${cargo[@]}" --release -p nl2sql_embed -p nl2sql_model >>"$work/artifacts" || return 1
     python3 - "$work/artifacts" >"$work/programs" <<'PY' || return 1
 import json, os, sys
 for line in open(sys.argv[1], encoding="utf-8"):
