@@ -1,15 +1,15 @@
-//! Whether a datasource's index is sound, judged by contents.
+//! Health of a datasource's index, judged by its contents.
 
 use crate::catalog::globs::UnmatchedGlob;
 
 /// From worst to best.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum HealthStatus {
-    /// Nothing is live in the current model's namespace.
+    /// No build is live in the current model's namespace.
     Missing,
-    /// A live build without entries.
+    /// The live build has no entries.
     Empty,
-    /// No live build while others have one, or its snapshot is gone.
+    /// No live build while other datasources have one, or the live build's snapshot is gone.
     Stale,
     Ok,
 }
@@ -25,7 +25,7 @@ impl HealthStatus {
     }
 }
 
-/// What was found of one datasource.
+/// What was observed about one datasource.
 #[derive(Debug, Clone, Default)]
 pub struct Observations {
     pub live: bool,
@@ -34,19 +34,19 @@ pub struct Observations {
     pub entries: usize,
     pub snapshot_kept: bool,
     pub drifted: bool,
-    /// Curated content is not what the live build holds of it.
+    /// Curated content has changed since the live build.
     pub curated_changed: bool,
-    /// Some of it does not fit the schema, and was left out of the live build.
+    /// Some curated content does not fit the schema and was left out of the live build.
     pub curated_left_out: bool,
-    /// None of the tables that it takes in is there now, so that it cannot be built.
+    /// None of the tables in scope exists, so that it cannot be built.
     pub without_tables: bool,
     /// Preferred tables that the live snapshot does not have.
     pub preferred_missing: Vec<String>,
-    /// Schemas that are not there, and what each was renamed to, as far as can be seen.
+    /// Schemas that do not exist, each with the name that it was probably renamed to.
     pub schemas_missing: Vec<(String, Option<String>)>,
-    /// Globs of the options that match nothing, and near names.
+    /// Globs of the options that match nothing, with similar names.
     pub unmatched: Vec<(UnmatchedGlob, Vec<String>)>,
-    /// Its options leave tables out.
+    /// Its options exclude tables.
     pub scoped: bool,
 }
 
@@ -57,27 +57,26 @@ pub struct Verdict {
     pub warnings: Vec<String>,
 }
 
-/// The calls that mend a datasource.
+/// SQL calls that repair a datasource.
 pub struct RemedyCalls {
     pub index: String,
-    /// Names other schemas.
+    /// Registers other schemas.
     pub schemas: String,
-    /// Leaves out of the options all that names nothing: one call for all of it, since options are replaced
-    /// as a whole.
+    /// Removes from the options everything that matches nothing: one call, because options are replaced as a whole.
     pub options: String,
     /// Indexes curated content.
     pub curated: String,
-    /// Says what is wrong with it.
+    /// Lists the problems of curated content.
     pub validate: String,
 }
 
-/// Problems and warnings end with the call that mends them. Warnings do not change the status.
+/// Problems and warnings end with the call that repairs them. Warnings do not change the status.
 pub fn judge(observed: &Observations, calls: &RemedyCalls) -> Verdict {
     let RemedyCalls { index, schemas, options, curated, validate } = calls;
     let (status, problem) = if !observed.live && !observed.others_live {
         (HealthStatus::Missing, Some("no build is live in the current namespace"))
     } else if !observed.live {
-        (HealthStatus::Stale, Some("no build of it is live while others have one"))
+        (HealthStatus::Stale, Some("it has no live build, while other datasources do"))
     } else if observed.entries == 0 {
         (HealthStatus::Empty, Some("its live build has no entries"))
     } else if !observed.snapshot_kept {
@@ -92,10 +91,10 @@ pub fn judge(observed: &Observations, calls: &RemedyCalls) -> Verdict {
         warnings.push(format!("schema \"{schema}\" does not exist{renamed}: SELECT {schemas};"));
     }
     if observed.without_tables && !observed.schemas_missing.is_empty() {
-        // Said already.
+        // The missing schemas are reported already.
     } else if observed.without_tables {
         let call = if observed.scoped { options } else { schemas };
-        warnings.push(format!("none of its tables is there now: SELECT {call};"));
+        warnings.push(format!("none of its tables exists: SELECT {call};"));
     } else if observed.drifted {
         warnings.push(format!("the structure has drifted since the live snapshot: SELECT {index};"));
     }
@@ -166,9 +165,9 @@ mod tests {
         assert!(verdict.warnings[0].ends_with("SELECT i();"));
         assert!(verdict.warnings[1].contains("a.b") && verdict.warnings[1].ends_with("SELECT o();"));
         let verdict = judge(&Observations { without_tables: true, drifted: true, ..sound() }, &calls());
-        assert_eq!(verdict.warnings, ["none of its tables is there now: SELECT s();"]);
+        assert_eq!(verdict.warnings, ["none of its tables exists: SELECT s();"]);
         let verdict = judge(&Observations { without_tables: true, scoped: true, ..sound() }, &calls());
-        assert_eq!(verdict.warnings, ["none of its tables is there now: SELECT o();"]);
+        assert_eq!(verdict.warnings, ["none of its tables exists: SELECT o();"]);
         let gone = vec![("a".into(), Some("b".into())), ("c".into(), None)];
         let verdict = judge(&Observations { without_tables: true, schemas_missing: gone, ..sound() }, &calls());
         assert_eq!(

@@ -1,15 +1,15 @@
-//! Near names, for errors that say what the caller may have meant.
+//! Similar names, for errors that suggest what the caller may have meant.
 
-/// At most three of `known` that resemble `name`, most alike first (Jaro-Winkler on lower case, at
-/// least 0.7; ties in name order).
+/// Returns at most three of `known` that are similar to `name`, most similar first: Jaro-Winkler similarity in lower
+/// case of at least 0.7, ties in name order.
 pub fn near_names<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     if name.len() > 256 {
-        return Vec::new(); // no name is as long, and comparing takes time with the square of the length
+        return Vec::new(); // no name is this long, and comparing takes quadratic time
     }
-    let wanted = name.to_lowercase();
+    let lower = name.to_lowercase();
     let mut scored: Vec<(f64, &str)> = known
         .into_iter()
-        .map(|known| (strsim::jaro_winkler(&wanted, &known.to_lowercase()), known))
+        .map(|known| (strsim::jaro_winkler(&lower, &known.to_lowercase()), known))
         .filter(|(score, _)| *score >= 0.7)
         .collect();
     scored.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));

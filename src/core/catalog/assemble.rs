@@ -19,7 +19,7 @@ pub struct TableRow {
     pub row_count: Option<i64>,
     /// The role that owns the table.
     pub owner: u32,
-    /// Why no statistics of it may be kept: what one reader finds in it, another may not.
+    /// Why no statistics of the table are kept: row security, for example, shows each reader other rows.
     pub guarded: Option<String>,
 }
 
@@ -68,21 +68,20 @@ pub struct ForeignKeyRow {
     pub unique: bool,
 }
 
-/// Everything that the catalog says of the tables in a datasource's scope.
+/// The catalog rows of the tables in a datasource's scope.
 pub struct CatalogRows {
     pub tables: Vec<TableRow>,
     pub columns: Vec<ColumnRow>,
     pub primary_keys: Vec<PrimaryKeyRow>,
     pub foreign_keys: Vec<ForeignKeyRow>,
     pub checks: Vec<CheckRow>,
-    /// Nothing but the structure was read, and nothing else is asked for.
+    /// Only the structure was read: descriptions, counts and personal data are not needed.
     pub structure_only: bool,
 }
 
 impl CatalogRows {
-    /// Puts the rows together. Columns keep the order in which they come; tables are sorted by name
-    /// and foreign keys by theirs. What names an excluded table or column is left out with it: its
-    /// foreign keys, and a primary key that would no longer be whole.
+    /// Assembles the rows into a schema. Columns keep their order; tables and foreign keys are sorted by name. An
+    /// excluded table or column takes with it the foreign keys that name it, and a primary key that it is part of.
     pub fn assemble(self, scope: &Scope) -> Schema {
         let mut tables: HashMap<u32, Table> = self.tables.into_iter().map(|row| (row.oid, empty_table(row))).collect();
         // Many tables have columns of the same name.
@@ -119,8 +118,8 @@ impl CatalogRows {
         for row in foreign_keys {
             let Some(table) = tables.get_mut(&row.table) else { continue };
             let referred = TableName::new(&row.referred_schema, &row.referred_table);
-            // A table of another schema is named although it is not in the index; one of ours that
-            // is not known is out of scope.
+            // A foreign key may lead to a table of a schema that is not indexed. A table of an indexed schema that is
+            // not among the tables is out of scope.
             let hidden = scope.excludes(&referred)
                 || (schemas.contains(referred.schema.as_str()) && !known.contains(&referred))
                 || row.columns.iter().any(|column| scope.excludes_column(&table.name, column))
@@ -148,7 +147,7 @@ fn empty_table(row: TableRow) -> Table {
     }
 }
 
-/// Of a column that holds personal data no value is kept, not even one that it could have.
+/// Keeps no value of a column that holds personal data, not even a possible one.
 fn add_column(table: &mut Table, row: ColumnRow, pii: bool) {
     let mut statistics = Map::new();
     let of_domain = || {
@@ -175,7 +174,7 @@ fn add_column(table: &mut Table, row: ColumnRow, pii: bool) {
     });
 }
 
-/// Values that a CHECK constraint lists, for a column of which none are known yet.
+/// Adds the values that a CHECK constraint lists, unless values of the column are known already.
 fn add_values(table: &mut Table, column: &str, values: Vec<String>) {
     let place = table.contract.columns.iter().position(|known| known.name == column);
     if let Some(metadata) = place.and_then(|place| table.metadata.columns.get_mut(place))

@@ -4,12 +4,12 @@ use sqlparser::ast::{BinaryOperator, DataType, Expr, UnaryOperator, Value};
 use sqlparser::dialect::PostgreSqlDialect;
 use sqlparser::parser::Parser;
 
-/// A list longer than this is data rather than a choice.
+/// A longer list is data, not a set of choices.
 const MAX_VALUES: usize = 200;
 
-/// The columns that a constraint's expression, as the server prints it, restricts to a list, each with
-/// the list in its order. The column of a domain's constraint is `value`. An expression of any other form
-/// gives nothing.
+/// Returns the columns that a CHECK constraint restricts to a list of values, each with its list in order.
+/// `expression` is the constraint as the server prints it. The column of a domain's constraint is `value`. An
+/// expression of any other form returns nothing.
 pub(crate) fn listed_values(expression: &str) -> Vec<(String, Vec<String>)> {
     let Ok(mut parser) = Parser::new(&PostgreSqlDialect {}).with_recursion_limit(100).try_with_sql(expression) else {
         return Vec::new();
@@ -32,7 +32,7 @@ fn conjuncts(expression: &Expr, found: &mut Vec<(String, Vec<String>)>) {
     }
 }
 
-/// One column and its values. Null is allowed anyway, whether or not the expression says so.
+/// One column and its values. `IS NULL` is ignored: a CHECK constraint accepts null in any case.
 fn list(expression: &Expr) -> Option<(String, Vec<String>)> {
     match bare(expression) {
         Expr::BinaryOp { left, op: BinaryOperator::Or, right } => {
@@ -65,8 +65,8 @@ fn bare(expression: &Expr) -> &Expr {
     }
 }
 
-/// The column, also behind a cast to text of any length, as the server puts it around `varchar`. Any other cast
-/// may take several values for one.
+/// The column, with or without the cast to text that the server prints around `varchar`. Any other cast may map
+/// distinct values to one.
 fn column_name(expression: &Expr) -> Option<String> {
     match expression {
         Expr::Nested(inner) => column_name(inner),

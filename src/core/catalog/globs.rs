@@ -36,8 +36,7 @@ pub(crate) fn matches(pattern: &Pattern, name: &str) -> bool {
     pattern.matches_with(name, any)
 }
 
-/// Patterns on letters, not bytes. Both sides are put in lower case, since the library ignores case in
-/// ASCII alone.
+/// Globs of one option. Patterns and names are compared in lower case, because the library ignores case only in ASCII.
 pub(crate) struct Globs {
     option: &'static str,
     globs: Vec<(String, Pattern)>,
@@ -46,7 +45,7 @@ pub(crate) struct Globs {
 impl Globs {
     pub(crate) fn new(option: &'static str, globs: &[String]) -> Result<Self, BadGlob> {
         let patterns = globs.iter().map(|glob| {
-            // Names have no directories: `**` says no more than `*`, which the library would refuse.
+            // Names have no directories: `**` means `*`. The library rejects `**` inside a name.
             let mut single = lower(glob);
             while single.contains("**") {
                 single = single.replace("**", "*");
@@ -68,7 +67,7 @@ impl Globs {
         !self.globs.is_empty() && self.matches(&format!("{}.{column}", plain(table)))
     }
 
-    /// Whether one of them is the column's name to the letter.
+    /// Whether one of the globs is the column's full name.
     pub(crate) fn names_column(&self, table: &TableName, column: &str) -> bool {
         !self.globs.is_empty() && {
             let name = column_name(table, column);

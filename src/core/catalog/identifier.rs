@@ -22,8 +22,8 @@ symmetric system_user table tablesample then time timestamp to trailing treat tr
 unique user using values varchar variadic verbose when where window with xmlattributes xmlconcat \
 xmlelement xmlexists xmlforest xmlnamespaces xmlparse xmlpi xmlroot xmlserialize xmltable ";
 
-/// An identifier as SQL would write it: plain where that reads back as the same name, else in
-/// double quotes with inner ones doubled.
+/// Quotes an identifier as the server's `quote_ident` does: unchanged if SQL reads it back as the same name,
+/// otherwise in double quotes, with double quotes inside doubled.
 pub fn quote_identifier(name: &str) -> String {
     let mut bytes = name.bytes();
     let plain = matches!(bytes.next(), Some(b'a'..=b'z' | b'_'))
@@ -32,18 +32,18 @@ pub fn quote_identifier(name: &str) -> String {
     if plain { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
 }
 
-/// A text as a message quotes it: whole where it could be a name, else its beginning.
+/// Text for a message: the first 64 characters, with `…` if there are more.
 pub fn shown(text: &str) -> Cow<'_, str> {
     const MOST: usize = 64;
     let shown = match text.char_indices().nth(MOST) {
         None => Cow::Borrowed(text),
         Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
     };
-    // A message ends at a null character.
+    // A C string ends at a null character.
     if shown.contains('\0') { Cow::Owned(shown.replace('\0', "\\0")) } else { shown }
 }
 
-/// A message of somebody else's, of which a reader sees the beginning.
+/// The first 300 characters of a message, with `…` if there are more.
 pub fn cut(message: &str) -> Cow<'_, str> {
     const MOST: usize = 300;
     match message.char_indices().nth(MOST) {
@@ -72,9 +72,8 @@ impl fmt::Display for TableName {
     }
 }
 
-/// The parts of a dotted name, folded and unquoted as SQL would read them; `None` where the text
-/// is not such a name. Letters that need quotes in SQL but cannot be mistaken for its signs
-/// (`São Paulo`, `2019`) are taken as they stand.
+/// Splits a dotted name into its parts, folded and unquoted as SQL reads them. Returns `None` if the text is not a
+/// dotted name. Unquoted parts may hold characters that SQL accepts only in quotes (`São Paulo`, `2019`).
 pub(crate) fn parse_identifiers(text: &str) -> Option<Vec<String>> {
     let mut parts = Vec::new();
     let mut rest = text.trim();
@@ -112,7 +111,7 @@ pub(crate) fn parse_identifiers(text: &str) -> Option<Vec<String>> {
     }
 }
 
-/// Whether a user means this table by `text`, with or without its schema, quoted or plain.
+/// Whether `text` names this table, with or without its schema, quoted or not.
 pub fn means_table(text: &str, table: &TableName) -> bool {
     *text == table.name
         || text == table.to_string()
@@ -124,8 +123,7 @@ pub fn means_table(text: &str, table: &TableName) -> bool {
         }
 }
 
-/// The one table among `known` that a caller means by `text`, which may be a bare name where only one
-/// table has it.
+/// Finds the table among `known` that `text` names. A name without a schema must belong to one table only.
 pub fn find_table_or_bare<'a>(text: &str, known: impl Iterator<Item = &'a TableName> + Clone) -> Option<&'a TableName> {
     find_table(text, known.clone()).or_else(|| {
         let mut meant = known.filter(|table| means_table(text, table));
@@ -133,8 +131,8 @@ pub fn find_table_or_bare<'a>(text: &str, known: impl Iterator<Item = &'a TableN
     })
 }
 
-/// The one table among `known` that a caller means by `text`: its relation key to the letter, else
-/// the name that SQL would read in it, else the bare `schema.table` without quotes.
+/// Finds the table among `known` that `text` names: first by its relation key, then by the name that SQL reads in
+/// it, then as `schema.table` without quotes.
 pub fn find_table<'a>(text: &str, known: impl Iterator<Item = &'a TableName> + Clone) -> Option<&'a TableName> {
     known.clone().find(|table| table.to_string() == text).or_else(|| {
         let read = parse_identifiers(text);

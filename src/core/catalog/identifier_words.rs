@@ -1,7 +1,6 @@
-//! Identifiers in words: `InvoiceLine`, `order_items` and `dtNasc` as a question would say them.
+//! Identifiers split into words: `InvoiceLine`, `order_items` and `dtNasc` as a question writes them.
 
-/// The words of an identifier, in lower case and separated by one space; empty where it has neither
-/// letter nor digit. A word ends at anything that is neither, and before a capital that follows a
+/// Splits an identifier into lower-case words, separated by one space. Empty if it has neither letter nor digit. A word ends at anything that is neither, and before a capital that follows a
 /// lower-case letter (`dtNasc`), that ends a run of capitals and begins a word (`HTTPServer`, but not
 /// `CustomerIDs`), or that begins a word after a digit (`2019Sales`). Digits stay with the letters
 /// before them (`address1`).

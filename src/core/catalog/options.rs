@@ -1,4 +1,4 @@
-//! The options of a datasource: which tables it takes in and how much of them is read.
+//! The options of a datasource: which tables it includes and how much of them is read.
 
 use crate::catalog::globs::{BadGlob, Globs};
 use crate::catalog::identifier::shown;
@@ -28,7 +28,7 @@ pub enum Profile {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
-    /// Globs on `schema.table`; empty takes in every table.
+    /// Globs on `schema.table`; empty includes every table.
     pub include: Vec<String>,
     pub exclude: Vec<String>,
     /// Globs on `schema.table.column`.
@@ -36,7 +36,7 @@ pub struct Options {
     pub profile: Profile,
     pub sample_values: bool,
     pub max_profile_rows: i64,
-    /// Globs on `schema.table.column`: whether what they match is personal data, whatever its name.
+    /// Globs on `schema.table.column`, each with whether the columns that it matches hold personal data.
     pub pii: BTreeMap<String, bool>,
     pub preferred_tables: Vec<String>,
 }
@@ -64,7 +64,7 @@ pub enum OptionsError {
     UnknownKey(String),
     #[error("option \"{key}\" must be {wanted}, not {found}")]
     WrongType { key: String, wanted: &'static str, found: String },
-    #[error("option \"{key}\" has a bad glob \"{}\": {reason}", shown(.glob))]
+    #[error("option \"{key}\" has an invalid glob \"{}\": {reason}", shown(.glob))]
     BadGlob { key: String, glob: String, reason: String },
     #[error("option \"server\" is not supported yet")]
     Server,
@@ -77,7 +77,7 @@ impl From<BadGlob> for OptionsError {
 }
 
 impl Options {
-    /// Reads what `nl2sql_register` was given. `{}` gives the defaults.
+    /// Parses the argument of `nl2sql_register`. `{}` returns the defaults.
     pub fn parse(value: &Value) -> Result<Self, OptionsError> {
         let Value::Object(object) = value else {
             return Err(OptionsError::NotAnObject(json_type(value)));
@@ -109,7 +109,7 @@ impl Options {
                 Some(value) => value
                     .as_i64()
                     .filter(|rows| *rows >= 0)
-                    .ok_or_else(|| wrong("max_profile_rows", "a whole number from 0 on", value))?,
+                    .ok_or_else(|| wrong("max_profile_rows", "a whole number that is not negative", value))?,
             },
             pii: flags(object, "pii")?,
             preferred_tables: texts(object, "preferred_tables")?,
@@ -127,7 +127,7 @@ impl Options {
 }
 
 fn texts(object: &Map<String, Value>, key: &str) -> Result<Vec<String>, OptionsError> {
-    let wanted = "an array of texts";
+    let wanted = "an array of strings";
     match object.get(key) {
         None => Ok(Vec::new()),
         Some(Value::Array(items)) => {
@@ -138,7 +138,7 @@ fn texts(object: &Map<String, Value>, key: &str) -> Result<Vec<String>, OptionsE
 }
 
 fn flags(object: &Map<String, Value>, key: &str) -> Result<BTreeMap<String, bool>, OptionsError> {
-    let wanted = "an object of true and false by columns";
+    let wanted = "an object from column globs to true or false";
     match object.get(key) {
         None => Ok(BTreeMap::new()),
         Some(Value::Object(flags)) => flags
@@ -162,7 +162,7 @@ fn json_type(value: &Value) -> &'static str {
         Value::Null => "null",
         Value::Bool(_) => "a boolean",
         Value::Number(_) => "a number",
-        Value::String(_) => "a text",
+        Value::String(_) => "a string",
         Value::Array(_) => "an array",
         Value::Object(_) => "an object",
     }
@@ -190,19 +190,25 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_it_does_not_know() {
+    fn rejects_unknown_keys_and_types() {
         let error = |value| Options::parse(&value).unwrap_err();
         assert_eq!(error(json!([])), OptionsError::NotAnObject("an array"));
         assert_eq!(error(json!({"includes": []})), OptionsError::UnknownKey("includes".into()));
         assert_eq!(error(json!({"server": "x"})), OptionsError::Server);
         for (value, message) in [
-            (json!({"include": "a"}), "option \"include\" must be an array of texts, not \"a\""),
-            (json!({"include": [1]}), "option \"include\" must be an array of texts, not 1"),
+            (json!({"include": "a"}), "option \"include\" must be an array of strings, not \"a\""),
+            (json!({"include": [1]}), "option \"include\" must be an array of strings, not 1"),
             (json!({"profile": 7}), "option \"profile\" must be \"catalog\" or \"stats\", not 7"),
             (json!({"sample_values": "on"}), "option \"sample_values\" must be true or false, not \"on\""),
-            (json!({"pii": ["a"]}), "option \"pii\" must be an object of true and false by columns, not [\"a\"]"),
-            (json!({"pii": {"a.b.c": 1}}), "option \"pii\" must be an object of true and false by columns, not 1"),
-            (json!({"max_profile_rows": -1}), "option \"max_profile_rows\" must be a whole number from 0 on, not -1"),
+            (json!({"pii": ["a"]}), "option \"pii\" must be an object from column globs to true or false, not [\"a\"]"),
+            (
+                json!({"pii": {"a.b.c": 1}}),
+                "option \"pii\" must be an object from column globs to true or false, not 1",
+            ),
+            (
+                json!({"max_profile_rows": -1}),
+                "option \"max_profile_rows\" must be a whole number that is not negative, not -1",
+            ),
         ] {
             assert_eq!(error(value).to_string(), message);
         }

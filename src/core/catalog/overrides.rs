@@ -1,10 +1,9 @@
-//! Descriptions that users wrote for tables and columns beside the comments in the database: they go
-//! before the comments.
+//! Descriptions that users wrote for tables and columns. They take precedence over comments in the database.
 
 use crate::catalog::identifier::TableName;
 use crate::catalog::schema::Schema;
 
-/// What a user wrote of a table, or of one column of it.
+/// A user's description of a table, or of one of its columns.
 #[derive(Debug, Clone)]
 pub struct Override {
     pub table: TableName,
@@ -13,8 +12,7 @@ pub struct Override {
     pub synonyms: Vec<String>,
 }
 
-/// Puts the overrides in place of the comments. One that names what the schema does not have is left for
-/// the day it has it.
+/// Replaces comments by overrides. An override of a table or column that the schema does not have is ignored.
 pub fn describe(schema: &mut Schema, overrides: Vec<Override>) {
     for found in overrides {
         let Some(table) = schema.tables.iter_mut().find(|table| table.name == found.table) else { continue };

@@ -1,4 +1,4 @@
-//! Personal data, by what a column's name says: in six languages, since that is where names differ.
+//! Personal data, recognized by column names in six languages.
 
 use crate::catalog::identifier_words::split_identifier;
 use crate::catalog::pii_words::{
@@ -6,10 +6,10 @@ use crate::catalog::pii_words::{
     PERSON, PHONE, SECRET,
 };
 
-/// Whether the name of a column says that it holds personal data: who somebody is, where to reach them,
-/// when they were born, or what opens their accounts. In doubt it does, for what is not marked is kept.
+/// Whether a column's name says that it holds personal data: names, contact details, birth dates, national ids,
+/// cards and credentials. In doubt the answer is yes, because values of a column that is not marked are stored.
 pub(crate) fn names_personal_data(column: &str) -> bool {
-    // Folded before as well: the accent of a decomposed letter would end the word.
+    // Fold before splitting, too: a combining accent would end the word.
     let text = fold(&split_identifier(&fold(column)));
     let words = text.split(' ').map(|word| word.trim_matches(|c: char| c.is_ascii_digit()));
     let mut words: Vec<&str> = words.filter(|word| !word.is_empty() && !listed(PARTICLES, word)).collect();
@@ -55,7 +55,7 @@ fn names_somebody(words: &[&str]) -> bool {
     })
 }
 
-/// Where the words of a pattern begin. A stem with a word of `but` behind it does not count: `phonetype`.
+/// The position of a pattern's first word. A stem followed by a word of `but` does not match: `phonetype`.
 fn find(words: &[&str], pattern: &str, but: &[&str]) -> Option<usize> {
     let ends_well = |rest: &str| !but.iter().any(|list| listed(list, rest));
     let fits = |(word, part): (&&str, &str)| {
@@ -75,7 +75,7 @@ fn listed(list: &str, word: &str) -> bool {
     list.split_whitespace().any(|listed| listed == word)
 }
 
-/// Without the accents of lower-case letters, as names are often typed.
+/// Removes the accents of lower-case letters, because names are often typed without them.
 fn fold(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
     for c in text.chars() {

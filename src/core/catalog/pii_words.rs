@@ -14,7 +14,7 @@ pub(crate) const MAIL: [&str; 6] = [
     "e_posta *eposta* elektronik_posta",
 ];
 
-/// What opens something: one who has it can pass for its owner.
+/// Credentials: whoever has one can act as its owner.
 pub(crate) const SECRET: [&str; 6] = [
     "*passw* passphrase passcode pass_phrase pass_code user_pass db_pass pwd pin *token *secret *apikey* \
      api_key access_key private_key secret_key credential credentials jwt otp cvv cvc ccv security_code",
@@ -34,7 +34,7 @@ pub(crate) const BIRTH: [&str; 6] = [
     "*dogum*",
 ];
 
-/// Numbers by which a state, an insurer or a bank knows one person.
+/// Numbers by which a state, an insurer or a bank identifies a person.
 pub(crate) const NATIONAL_ID: [&str; 6] = [
     "*ssn *socialsecurity* social_security national_insurance national_id *nationalid* national_number \
      national_no national_identi* personal_id social_insurance nin citizen_id identity_card identity_number \
@@ -49,7 +49,7 @@ pub(crate) const NATIONAL_ID: [&str; 6] = [
     "tckn tc_kimlik* *tckimlik* tcno tc_no kimlik_n* kimlikno *pasaport* vergi_n* *ehliyet*",
 ];
 
-/// People, and such names as only people have; see also `NAMED`.
+/// People, and names that only people have; see also `NAMED`.
 pub(crate) const PERSON: [&str; 6] = [
     "person salesperson *firstname* first_name name_first *lastname* last_name name_last *surname* *fullname* \
      full_name *forename* *givenname* given_name name_given *familyname* family_name *middlename* middle_name \
@@ -90,8 +90,8 @@ pub(crate) const CARD: [&str; 6] = [
     "kart karti *kredikart* kartno",
 ];
 
-/// Words for a name, and people who have one: `customer_name`, `nom_client`, `kundenname`. Neither is
-/// personal by itself: a `name` may be a product's, a `customer` a key.
+/// Words for a name, then words for people: `customer_name`, `nom_client`, `kundenname`. Neither is personal by
+/// itself: a `name` may be a product's, a `customer` a key.
 pub(crate) const NAMED: [&str; 6] = [
     "name names = customer cust client buyer person contact employee emp worker staff manager supervisor \
      director user member guest owner holder cardholder patient doctor physician nurse student pupil teacher \
@@ -111,7 +111,7 @@ pub(crate) const NAMED: [&str; 6] = [
 /// Too common to be personal inside a longer name: `mobile_app`, `last_login`.
 pub(crate) const ALONE: &str = "mobile cell cellular login handy mobil portable";
 
-/// Look like the above and are not about it.
+/// Match the patterns above but are not personal.
 pub(crate) const INNOCENT: &str = "births birthstone* geburten* renaissance* *connaissance* renacimiento renascimento \
     voicemail* phonetic* phoneme phonemes phonemic *saxophone* *microphone* headphone* earphone* gramophone* \
     xylophone* anglophone* francophone* lusophone* addressable addressing adresseur redireccion* web_address \
@@ -123,14 +123,14 @@ pub(crate) const ABOUT: &str = "count counts rate rates ratio percent pct avg av
     template server host port length typ typen art anzahl statut tipo cantidad quantidade tip tipi turu durum \
     durumu sayi sayisi adet";
 
-/// So does one that begins with one of these: `tipo_tarjeta`, `has_phone`.
-/// Not `is`, which in Turkish is work: `is_telefonu`.
+/// A name that begins with one of these does the same: `tipo_tarjeta`, `has_phone`. `is` is missing because it means
+/// work in Turkish: `is_telefonu`.
 pub(crate) const ABOUT_WHAT_FOLLOWS: &str =
     "count total avg average type types typ tipo anzahl cantidad quantidade nb has require requires";
 
-/// A name that ends with one of these is a key, unless what it names is a number itself (`national_id`)
-/// or is called so (`email_id`).
+/// A name that ends with one of these is a key, unless it names a number that is personal (`national_id`) or the word
+/// is part of the term (`email_id`).
 pub(crate) const KEYS: &str = "id ids uuid key ref fk code cod codigo kod kodu";
 
-/// Say nothing between the words of a phrase: `date_of_birth`, `nom_du_client`, `mot_de_passe`.
+/// Carry no meaning between the words of a phrase: `date_of_birth`, `nom_du_client`, `mot_de_passe`.
 pub(crate) const PARTICLES: &str = "of the de du des del la le les da do dos das von der";

@@ -1,16 +1,15 @@
-//! A database schema as it was read: the contract (structure) and the metadata (descriptions,
-//! statistics) of each table.
+//! A database schema: the contract (structure) and the metadata (descriptions, statistics) of each table.
 
 use crate::catalog::identifier::TableName;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// What kind of engine the schema was read from, as snapshots name it.
+/// The engine that the schema was read from, as snapshots name it.
 pub const ENGINE_TYPE: &str = "postgresql";
 
-/// All tables of a datasource, sorted by schema and name (byte order, so that every machine and
-/// locale gives the same snapshot).
+/// All tables of a datasource, sorted by schema and name in byte order, so that a snapshot does not depend on the
+/// locale.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Schema {
     pub tables: Vec<Table>,
@@ -35,7 +34,7 @@ pub enum TableKind {
 }
 
 impl TableKind {
-    /// The kind in words, as chunk texts say it.
+    /// The kind in words, for chunk texts.
     pub fn words(self) -> &'static str {
         match self {
             TableKind::Table | TableKind::PartitionedTable => "table",
@@ -83,8 +82,7 @@ impl ForeignKeyContract {
 pub struct TableMetadata {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// As counted when its columns were profiled, else the catalogue's estimate; absent where neither is
-    /// known.
+    /// Counted when the columns were profiled, else the catalog's estimate; absent if neither is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub row_count: Option<i64>,
     /// One for each column of the contract, in the same order.
@@ -100,12 +98,12 @@ pub struct ColumnMetadata {
     /// `identity always`, `identity by default`, `generated stored`, `generated virtual`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generated: Option<String>,
-    /// Holds personal data: none of its values is kept.
+    /// Holds personal data: none of its values is stored.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pii: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub synonyms: Vec<String>,
-    /// What is known of the values, as the snapshot shows it: see [`crate::catalog::statistics::Statistics`].
+    /// Statistics of the values, as a snapshot shows them: see [`crate::catalog::statistics::Statistics`].
     #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
     pub statistics: serde_json::Map<String, Value>,
 }
@@ -133,7 +131,7 @@ impl Cardinality {
 }
 
 impl Schema {
-    /// The tables and those that their foreign keys lead to.
+    /// The tables, and those that their foreign keys refer to.
     pub fn named_tables(&self) -> BTreeSet<TableName> {
         self.tables
             .iter()
@@ -151,8 +149,7 @@ impl Table {
         self.contract.columns.iter().zip(&self.metadata.columns)
     }
 
-    /// Whether a column holds a quantity or a point in time, whose range says something: a number, a date
-    /// or a time that is part of no key.
+    /// Whether the range of a column is meaningful: a number, date or time that is not part of a key.
     pub fn measures(&self, column: &ColumnContract) -> bool {
         const MEASURED: [&str; 11] = [
             "smallint",

@@ -1,12 +1,12 @@
-//! Which tables and columns a datasource takes in, and which of these hold personal data: globs on
-//! `schema.table` and `schema.table.column`, case ignored, exclusion first.
+//! Which tables and columns a datasource includes, and which columns hold personal data: globs on `schema.table` and
+//! `schema.table.column`. Case is ignored, and exclusion wins.
 
 use crate::catalog::globs::{Globs, UnmatchedGlob, column_name, lower, matches, plain};
 use crate::catalog::identifier::TableName;
 use crate::catalog::options::{Options, OptionsError};
 
 pub struct Scope {
-    /// `None` takes in every table.
+    /// `None` includes every table.
     include: Option<Globs>,
     exclude: Globs,
     exclude_columns: Globs,
@@ -30,8 +30,7 @@ impl Scope {
         self.include.as_ref().is_none_or(|include| include.matches(&plain(table))) && !self.excludes(table)
     }
 
-    /// Whether the table is named by an exclusion, and so must not appear even as the far end of a
-    /// foreign key.
+    /// Whether an exclusion names the table. An excluded table does not appear even as the target of a foreign key.
     pub(crate) fn excludes(&self, table: &TableName) -> bool {
         self.exclude.matches(&plain(table))
     }
@@ -40,8 +39,8 @@ impl Scope {
         self.exclude_columns.matches_column(table, column)
     }
 
-    /// Whether the column holds personal data: `by_name`, unless an option says otherwise. Where two
-    /// globs disagree, the column named in full decides, else it is personal.
+    /// Whether the column holds personal data: `by_name`, unless an option decides. If two globs disagree, one that
+    /// is the column's full name wins, otherwise the column is personal.
     pub(crate) fn is_personal(&self, table: &TableName, column: &str, by_name: bool) -> bool {
         let named = |globs: &Globs| globs.names_column(table, column);
         if named(&self.personal) != named(&self.impersonal) {
@@ -50,7 +49,7 @@ impl Scope {
         self.personal.matches_column(table, column) || (by_name && !self.impersonal.matches_column(table, column))
     }
 
-    /// The globs that match none of these tables (all that the schemas hold) or of these columns.
+    /// The globs that match none of these tables (all tables of the schemas) or none of these columns.
     pub fn unmatched<'a>(
         &self,
         tables: &[TableName],

@@ -1,20 +1,20 @@
-//! Statistics of a column, gathered value by value in one pass over its table.
+//! Statistics of a column, collected in one pass over its table.
 
 use cardinality_estimator::CardinalityEstimator;
 use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// Up to so many distinct values are counted exactly.
+/// Up to this many distinct values are counted exactly.
 const EXACT: usize = 10_000;
-/// A column with at most so many distinct values is known by all of them, …
+/// A column with at most this many distinct values has all of them stored, …
 const ALL_VALUES: usize = 50;
-/// … any other by its most frequent ones.
+/// … any other column only its most frequent values.
 const MOST_FREQUENT: usize = 5;
-/// A longer text is no value that a question names. In characters.
+/// Longer values are not stored: a question does not name them. In characters.
 const LONGEST_VALUE: usize = 200;
 
-/// Takes a hash for what it is: a well-mixed number.
+/// Returns a hash unchanged: the values are well mixed already.
 #[derive(Default)]
 pub(crate) struct IdentityHasher(u64);
 
@@ -32,8 +32,8 @@ impl Hasher for IdentityHasher {
     }
 }
 
-/// Counts distinct values by their 64-bit hashes: exactly up to a threshold, then by HyperLogLog
-/// (Flajolet et al. 2007) with 2^14 registers, standard error 0.8 %. The order of values does not matter.
+/// Counts distinct values by their 64-bit hashes: exactly up to 10,000, then by HyperLogLog (Flajolet et al. 2007) with
+/// 2^14 registers, standard error 0.8 %. The order of values does not matter.
 #[derive(Default)]
 pub struct DistinctCounter {
     exact: HashSet<u64, BuildHasherDefault<IdentityHasher>>,
@@ -43,7 +43,7 @@ pub struct DistinctCounter {
 
 impl DistinctCounter {
     pub fn add(&mut self, hash: u64) {
-        // Neighbouring rows often repeat a value.
+        // Neighboring rows often repeat a value.
         if self.last.replace(hash) == Some(hash) {
             return;
         }
@@ -57,7 +57,8 @@ impl DistinctCounter {
         }
     }
 
-    /// How many of `values` (their number) are distinct, and whether that is an estimate.
+    /// The number of distinct values, and whether it is an estimate. `values` is the number of values, which an
+    /// estimate does not exceed.
     pub fn count(&self, values: u64) -> (u64, bool) {
         match &self.sketch {
             None => (self.exact.len() as u64, false),
@@ -66,8 +67,8 @@ impl DistinctCounter {
     }
 }
 
-/// Counts texts: exactly up to a threshold; beyond it, the frequent ones alone are kept, by taking the
-/// median count from all and forgetting those left with nothing (Misra and Gries 1982, in batches).
+/// Counts values: exactly up to 10,000 distinct ones. Beyond that, the median count is subtracted from all counts and
+/// values without a count are dropped, which keeps the frequent ones (Misra and Gries 1982, in batches).
 #[derive(Default)]
 pub struct FrequentValues {
     counts: HashMap<Box<str>, u64>,
@@ -100,7 +101,7 @@ impl FrequentValues {
         self.forgotten = true;
     }
 
-    /// All values where they are few, else the most frequent; most frequent first, ties by value.
+    /// All values if there are at most 50, else the five most frequent; most frequent first, ties by value.
     pub fn values(self) -> Vec<String> {
         let all = self.counts.len() <= ALL_VALUES && !self.too_long && !self.forgotten;
         let mut counted: Vec<(Box<str>, u64)> = self.counts.into_iter().collect();
@@ -112,8 +113,8 @@ impl FrequentValues {
     }
 }
 
-/// Common values from the catalogue, with their frequencies: all where they are `complete` and few, else
-/// the most frequent.
+/// Selects from `pg_stats.most_common_vals` and their frequencies: all values if they are `complete` and at most 50, else
+/// the five most frequent.
 pub fn common_values(values: Vec<String>, frequencies: &[f64], complete: bool) -> Vec<String> {
     let mut counted: Vec<(String, f64)> = values
         .into_iter()
@@ -127,10 +128,10 @@ pub fn common_values(values: Vec<String>, frequencies: &[f64], complete: bool) -
     counted.into_iter().map(|(value, _)| value).collect()
 }
 
-/// What is known of a column's values. Absent is what does not apply or could not be read.
+/// Statistics of a column's values. A field is absent if it does not apply or could not be read.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Statistics {
-    /// From 0 to 1; absent for a table without rows.
+    /// Share of nulls from 0 to 1; absent for a table without rows.
     pub null_share: Option<f64>,
     pub distinct_count: Option<u64>,
     /// The counts are estimates.
@@ -141,12 +142,12 @@ pub struct Statistics {
 }
 
 impl Statistics {
-    /// The share of nulls to four digits.
+    /// The share of nulls, rounded to four digits; `None` without rows.
     pub fn null_share(nulls: u64, rows: u64) -> Option<f64> {
         (rows > 0).then(|| (nulls as f64 / rows as f64 * 1e4).round() / 1e4)
     }
 
-    /// As a snapshot holds it: absent fields are left out, `estimated` where it is true.
+    /// The form that a snapshot stores: without absent fields, and with `estimated` only if true.
     pub fn into_map(self) -> Map<String, Value> {
         let mut map = Map::new();
         let mut put = |name: &str, value: Option<Value>| {

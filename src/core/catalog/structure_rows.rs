@@ -1,11 +1,11 @@
-//! From the one row of `sql/reflect/structure.sql`, which holds the structure alone, to a [`CatalogRows`].
+//! Converts the result of `sql/catalog/structure.sql`, which reads the structure only, into [`CatalogRows`].
 
 use crate::catalog::assemble::{CatalogRows, ColumnRow, ForeignKeyRow, PrimaryKeyRow, TableRow};
 use crate::catalog::schema::TableKind;
 use serde::Deserialize;
 use std::collections::HashMap;
 
-/// The fields of each row are read from an array, in this order.
+/// Each row is a JSON array of the fields in this order.
 #[derive(Debug, Deserialize)]
 pub struct StructureRow {
     tables: Vec<StructureTable>,
@@ -38,7 +38,7 @@ struct StructureType {
     id: u32,
     modifier: i32,
     name: String,
-    /// A domain that refuses null.
+    /// A domain that rejects null.
     required: bool,
 }
 
@@ -49,7 +49,7 @@ struct StructureForeignKey {
     columns: Vec<i16>,
     referred: u32,
     referred_columns: Vec<i16>,
-    /// Schema, table and columns at the far end, where it is not among the tables.
+    /// Schema, table and columns referred to, if that table is not among `tables`.
     outside: Option<(String, String, Vec<String>)>,
 }
 
@@ -131,7 +131,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn gives_the_fingerprint_that_the_whole_reflection_gives() {
+    fn the_fingerprint_equals_that_of_the_full_read() {
         let structure: StructureRow = serde_json::from_value(json!({
             "tables": [[2, "shop", "orders", "table"], [1, "shop", "customers", "table"]],
             "types": [[23, -1, "integer", false], [25, -1, "text", false], [99, -1, "shop.state", false]],

@@ -23,7 +23,7 @@ impl ChunkType {
         ChunkType::VerifiedQuery,
         ChunkType::Term,
     ];
-    /// Those that are cut from curated content.
+    /// The types that are cut from curated content.
     pub const CURATED: [ChunkType; 3] = [ChunkType::Metric, ChunkType::VerifiedQuery, ChunkType::Term];
 
     pub fn name(self) -> &'static str {

@@ -1,4 +1,4 @@
-//! Chunks of curated content: every phrasing of a verified query and its description, metrics, and terms.
+//! The chunks of curated content: phrasings and descriptions of verified queries, metrics, and terms.
 
 use crate::catalog::identifier::{TableName, quote_identifier};
 use crate::catalog::identifier_words::split_identifier;
@@ -17,19 +17,19 @@ use crate::sql::reads::Names;
 use serde_json::json;
 use std::collections::{BTreeMap, HashSet};
 
-/// What is cut from the content of one datasource, and what cannot be, since it does not fit the schema any more.
+/// The chunks of one datasource's content, and the problems of items that no longer fit the schema.
 #[derive(Debug, Default)]
 pub struct CuratedChunks {
     pub chunks: Vec<Chunk>,
-    /// What each piece reads of this schema.
+    /// What each item reads of this schema.
     pub reads: Vec<(Item, reads::Reads)>,
-    /// The problems of what is left out.
+    /// The problems of items that are left out.
     pub problems: Vec<Problem>,
 }
 
-/// Cuts the content, resolved against the schema that `names` holds. What does not validate is left out: its SQL
-/// would fail, and nobody could say who may see it; so is what would read something else than it did `before`, and that
-/// to which `ask`, the server's say on it, has an objection.
+/// Cuts the content, resolved against the schema of `names`. An item is left out if it is invalid, because its SQL would
+/// fail and its visibility would be unknown; if it would read other columns than it did `before`; or if `ask`, which
+/// asks the server, returns a problem.
 pub fn cut<'a>(
     cutter: &Cutter,
     content: &Content,
@@ -53,8 +53,8 @@ pub fn cut<'a>(
     for metric in &content.metrics {
         let item = Item::Metric(metric.name.clone());
         let before = before.get(&item);
-        let found = validate::metric(metric, &names.reading(before));
-        match found.and_then(|(table, checked)| Ok((table, fits(&item, before, checked, ask)?))) {
+        let checked = validate::metric(metric, &names.reading(before));
+        match checked.and_then(|(table, checked)| Ok((table, fits(&item, before, checked, ask)?))) {
             Ok((table, checked)) => {
                 cut.chunks.push(self::metric(cutter, metric, &table, &checked.reads));
                 cut.reads.push((item, checked.reads));
@@ -75,7 +75,7 @@ pub fn cut<'a>(
     cut
 }
 
-/// The piece as it was checked, where it reads what it read before and the server takes it.
+/// Returns the checked item if it reads what it read before and the server accepts it.
 fn fits(
     item: &Item,
     before: Option<&reads::Reads>,
@@ -88,8 +88,8 @@ fn fits(
     }
 }
 
-/// The phrasings as they are embedded, then the description; each once. `{param}` is filled with the param's
-/// example, else its default, else its name.
+/// The distinct texts that are embedded for a query: its phrasings, then its description. `{param}` is replaced by the
+/// param's example, else its default, else its name.
 pub fn phrasings(query: &VerifiedQuery) -> Vec<String> {
     let fill = |text: &str| {
         phrasing::fill(text.trim(), |name| {

@@ -12,18 +12,18 @@ pub struct Chunk {
     pub text: String,
     pub metadata: Map<String, Value>,
     pub reads: VisibleIf,
-    /// What retrieval ranks by, beside the vector of the text.
+    /// Words and values that retrieval ranks by, besides the vector of the text.
     pub document: Option<SearchDocument>,
-    /// SHA-256 of the piece of curated content that it is cut from.
+    /// SHA-256 of the item of curated content that it is cut from.
     pub curated_hash: Option<String>,
 }
 
 /// A chunk as retrieval's lexical search sees it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SearchDocument {
-    /// A column's place in its table, from 1 on; 0 for everything else.
+    /// A column's position in its table, from 1; 0 for anything else.
     pub place: i16,
-    /// Names in words, comments, synonyms.
+    /// Names split into words, comments and synonyms.
     pub words: String,
     /// Known values of a column.
     pub values: Vec<String>,
@@ -45,8 +45,8 @@ pub struct Cutter<'a> {
 }
 
 impl Cutter<'_> {
-    /// `type:datasource:schema_version[:place]`. Names are quoted as SQL quotes them, so that no two
-    /// different ones run together.
+    /// Makes a chunk with the id `type:datasource:schema_version[:place]` and the metadata that all chunks have. Names
+    /// in an id are quoted as SQL quotes them, so that ids are distinct.
     pub fn chunk(
         &self,
         chunk_type: ChunkType,

@@ -1,4 +1,7 @@
-//! A snapshot and curated content, cut into typed texts that are embedded and searched.
+//! A snapshot and curated content, cut into chunks: typed texts with metadata that are embedded and searched.
+//!
+//! `schema_chunks` cuts a snapshot, `curated_chunks` cuts curated content, and both use `cutter` for ids and common
+//! fields. `visible_if` says what a role must be able to read for a chunk to exist for it.
 
 pub mod chunk_type;
 pub mod curated_chunks;

@@ -1,4 +1,4 @@
-//! Chunks: the typed texts that a schema is cut into, each with a deterministic id.
+//! The chunks of a schema: datasource, sample questions, tables, columns and relationships.
 
 use crate::catalog::identifier::quote_identifier;
 use crate::catalog::identifier_words::split_identifier;
@@ -52,8 +52,7 @@ impl Cutter<'_> {
     fn table(&self, table: &Table) -> Chunk {
         let key = table.name.to_string();
         let columns: Vec<&str> = table.contract.columns.iter().map(|column| column.name.as_str()).collect();
-        // The foreign keys of the contract's metadata are put in when a search returns the entry,
-        // from the relationships that the caller may see.
+        // A search adds the foreign keys when it returns the entry, from the relationships that the caller may see.
         let fields = json!({
             "table": key,
             "description": table.metadata.description,

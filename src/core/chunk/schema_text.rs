@@ -1,6 +1,6 @@
-//! What a chunk says. The formats were chosen by measurement on public schemas and questions: see
-//! "Chunks" in docs/searching.md. Names come in words, and once as SQL writes them, in a relation key.
-//! What a long table must not lose comes first, since the model reads 256 tokens.
+//! The texts of chunks. The formats were chosen by measurement on public schemas and questions: see "Chunks" in
+//! docs/searching.md. Names are split into words, and occur once as SQL writes them, in a relation key. What matters
+//! most comes first, because the model reads 256 tokens.
 
 use crate::catalog::identifier::quote_identifier;
 use crate::catalog::identifier_words::split_identifier;
@@ -10,18 +10,18 @@ use crate::catalog::schema::{
 use crate::chunk::datasource_info::DatasourceInfo;
 use serde_json::Value;
 
-/// The model reads 256 tokens.
+/// Values in a text, at most: the model reads 256 tokens.
 const MOST_VALUES: usize = 20;
 
-/// Description, then the name where the description does not say it already: a name in front draws
-/// every question that uses the same common word (`support`).
+/// The description, then the name unless the description contains it. A name in front would attract every question
+/// that uses the same common word (`support`).
 pub(crate) fn datasource_text(about: &DatasourceInfo) -> String {
     let name = name_in_words(&about.name);
     let mut text = match present(about.description.as_deref()) {
         None => name,
         Some(description) => {
-            let said = description.to_lowercase();
-            if said.contains(&name) || said.contains(&about.name.to_lowercase()) {
+            let lower = description.to_lowercase();
+            if lower.contains(&name) || lower.contains(&about.name.to_lowercase()) {
                 description.to_owned()
             } else {
                 format!("{} ({})", sentence(description), about.name)
@@ -118,7 +118,7 @@ fn in_words(names: &[impl AsRef<str>], between: &str) -> String {
     names.iter().map(|name| name_in_words(name.as_ref())).collect::<Vec<_>>().join(between)
 }
 
-/// A type without its length or precision, which no question asks for.
+/// A type without its length or precision, which questions do not mention.
 fn type_in_words(data_type: &str) -> String {
     match (data_type.find('('), data_type.rfind(')')) {
         (Some(open), Some(close)) if open < close => {
@@ -128,7 +128,7 @@ fn type_in_words(data_type: &str) -> String {
     }
 }
 
-/// With a full stop, where it does not end already.
+/// Adds a period unless the text ends with punctuation.
 pub(crate) fn sentence(text: &str) -> String {
     if text.ends_with(['.', '!', '?', ')']) { text.to_owned() } else { format!("{text}.") }
 }
@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_that_the_description_says_is_not_said_twice() {
+    fn a_name_that_the_description_contains_is_not_repeated() {
         let about = |name: &str, description: Option<&str>| DatasourceInfo {
             name: name.into(),
             description: description.map(str::to_owned),

@@ -8,10 +8,10 @@ use crate::sql::reads::Reads;
 pub enum VisibleIf {
     /// Any table or column of the datasource.
     Datasource,
-    /// The table as such, or each of these columns of it. A table's own entry names every column.
+    /// The table, or each of these columns of it. A table's own entry lists every column.
     Columns(TableName, Vec<String>),
     /// The key columns at both ends of a relationship.
     Relationship(TableName, Vec<String>, TableName, Vec<String>),
-    /// All of these columns of all of these tables; of a table without any, some column.
+    /// All of these columns of all of these tables; any column of a table that is listed without columns.
     Several(Reads),
 }

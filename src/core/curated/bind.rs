@@ -1,4 +1,4 @@
-//! Binding: a verified query's SQL with checked values in place of its params.
+//! Binding: replaces the params of a verified query's SQL by checked values.
 
 use crate::catalog::identifier::{TableName, shown};
 use crate::catalog::schema::{ColumnContract, ColumnMetadata, Schema, Table, TableContract, TableKind, TableMetadata};
@@ -21,15 +21,15 @@ pub enum BindError {
     Wrong { name: String, problem: String },
     #[error("verified query \"{query}\" needs a value for {}", names.join(", "))]
     Missing { query: String, names: Vec<String> },
-    /// Which tables and columns the names mean is for those to be told who may read them.
-    #[error("verified query \"{query}\" does not fit the schema any more")]
+    /// The message names no tables or columns, because the caller may not be allowed to read them.
+    #[error("verified query \"{query}\" no longer fits the schema")]
     Unfit { query: String },
-    #[error("the SQL of verified query \"{query}\" cannot be read: {problem}")]
+    #[error("the SQL of verified query \"{query}\" cannot be parsed: {problem}")]
     Sql { query: String, problem: String },
 }
 
-/// The value of every param: the given one, checked, else the default. A value may also come as
-/// `{"value": …}`, as `nl2sql_match` gives it.
+/// Returns the value of every param: the given value, checked, else the default. A value may also be given as
+/// `{"value": …}`, the form that `nl2sql_match` returns.
 pub fn values(query: &VerifiedQuery, given: &Value) -> Result<BTreeMap<String, Value>, BindError> {
     let none = Map::new();
     let given = match given {
@@ -62,8 +62,9 @@ pub fn values(query: &VerifiedQuery, given: &Value) -> Result<BTreeMap<String, V
     if missing.is_empty() { Ok(values) } else { Err(BindError::Missing { query: query.id.clone(), names: missing }) }
 }
 
-/// The SQL with literals for the params, and with the schema before every table, so that it reads what was verified
-/// whatever the `search_path`. `stored` is what it was found to read, `columns` what its tables have now.
+/// Returns the SQL with literals for the params and with every table qualified, so that it reads what was verified
+/// whatever the `search_path` is. `stored` is what the query read when it was verified, `columns` are the current columns
+/// of its tables.
 pub fn bind(
     query: &VerifiedQuery,
     stored: &Reads,
@@ -79,12 +80,12 @@ pub fn bind(
     }
     Ok(reads::qualify(&query.sql, &found, &statement, |name| match (query.params.get(name), values.get(name)) {
         (Some(param), Some(value)) => literal(param.param_type, value),
-        // Not a param: validation has refused it.
+        // Not a param: validation has rejected it.
         _ => format!(":{name}"),
     }))
 }
 
-/// The tables that are read, as a schema to find names in.
+/// The tables as a schema in which names are resolved.
 fn schema(columns: &BTreeMap<TableName, Vec<String>>) -> Schema {
     let tables = columns.iter().map(|(name, columns)| Table {
         name: name.clone(),
@@ -146,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn values_stand_where_params_stood() {
+    fn values_replace_params() {
         assert_eq!(
             bound(json!({"year": 2011, "n": -7, "who": {"value": "O'\\"}})).unwrap(),
             "SELECT ':n', a -(-7) FROM \"Shop\".orders WHERE y = 2011 AND w=E'O''\\\\'||'s' AND d>=DATE '2012-01-31' AND s<0.5 -- :who\nLIMIT (-7)"
@@ -154,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named() {
+    fn errors_name_the_param() {
         for (given, problem) in [
             (json!({}), "verified query \"q\" needs a value for year"),
             (json!({"year": null}), "verified query \"q\" needs a value for year"),
@@ -172,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_means_something_else_now_is_not_given() {
+    fn a_name_with_another_meaning_is_rejected() {
         let query: VerifiedQuery = serde_json::from_value(json!({
             "id": "q", "questions": ["?"], "sql": "SELECT (SELECT count(*) FROM b WHERE n > 0) FROM a, other.b y"
         }))

@@ -1,5 +1,4 @@
-//! Curated content: what a team writes down of a datasource beside its schema. Verified queries, metrics and
-//! a glossary.
+//! Curated content: what a team knows about a datasource besides its schema. Verified queries, metrics and a glossary.
 
 use crate::curated::param::{Param, null_as_default};
 use crate::snapshot::fingerprint::{canonical_json, sha256_hex};
@@ -8,7 +7,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// All of one datasource.
+/// The curated content of one datasource.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "curated content: verified_queries, metrics, glossary")]
 pub struct Content {
@@ -20,7 +19,7 @@ pub struct Content {
     pub glossary: Vec<Term>,
 }
 
-/// A question that the right SQL is known for, in several phrasings.
+/// A question whose correct SQL is known, in several phrasings.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a verified query: id, description, questions, params, sql")]
 pub struct VerifiedQuery {
@@ -33,12 +32,12 @@ pub struct VerifiedQuery {
     pub questions: Vec<String>,
     #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "BTreeMap::is_empty")]
     pub params: BTreeMap<String, Param>,
-    /// One reading statement; `:name` stands for a param.
+    /// One statement that only reads; `:name` stands for a param.
     #[serde(default, deserialize_with = "null_as_default")]
     pub sql: String,
 }
 
-/// A figure and how it is computed from the rows of one table.
+/// A figure, and the expression that computes it from the rows of one table.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a metric: name, description, expression, table")]
 pub struct Metric {
@@ -67,7 +66,7 @@ pub struct Term {
     pub tables: Vec<String>,
 }
 
-/// One piece of curated content, by what it is called.
+/// One item of curated content, identified by its id, name or term.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Item {
     VerifiedQuery(String),
@@ -91,14 +90,14 @@ impl Content {
         self.verified_queries.is_empty() && self.metrics.is_empty() && self.glossary.is_empty()
     }
 
-    /// In the order of names, which is no part of the content.
+    /// Sorts by name. The order is not part of the content.
     pub fn sort(&mut self) {
         self.verified_queries.sort_by(|a, b| a.id.cmp(&b.id));
         self.metrics.sort_by(|a, b| a.name.cmp(&b.name));
         self.glossary.sort_by(|a, b| a.term.cmp(&b.term));
     }
 
-    /// What of each piece names tables and columns, as it is written.
+    /// The texts of each item that name tables and columns.
     pub fn written(&self) -> impl Iterator<Item = (Item, Vec<&str>)> {
         let queries =
             self.verified_queries.iter().map(|query| (Item::VerifiedQuery(query.id.clone()), vec![query.sql.as_str()]));
@@ -113,7 +112,7 @@ impl Content {
         queries.chain(metrics).chain(terms)
     }
 
-    /// SHA-256 of each piece.
+    /// SHA-256 of each item.
     pub fn hashes(&self) -> BTreeMap<Item, String> {
         let queries =
             self.verified_queries.iter().map(|query| (Item::VerifiedQuery(query.id.clone()), item_hash(query)));
@@ -122,8 +121,8 @@ impl Content {
         queries.chain(metrics).chain(terms).collect()
     }
 
-    /// SHA-256 of the verified queries as canonical JSON, an array in the order of their ids; with metrics or a
-    /// glossary beside them, of an object with the three. `None` where there is nothing.
+    /// SHA-256 of the content as canonical JSON, sorted by name: an array of the verified queries, or an object of all
+    /// three lists if there are metrics or terms. `None` if the content is empty.
     pub fn hash(&self) -> Option<String> {
         if self.is_empty() {
             return None;
@@ -139,7 +138,7 @@ impl Content {
     }
 }
 
-/// SHA-256 of one piece, as canonical JSON.
+/// SHA-256 of one item as canonical JSON.
 pub(crate) fn item_hash(item: &impl Serialize) -> String {
     sha256_hex(&canonical_json(&serde_json::to_value(item).unwrap_or(Value::Null)))
 }
@@ -158,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn the_hash_is_of_the_content_alone() {
+    fn the_hash_depends_on_the_content_only() {
         assert_eq!(Content::default().hash(), None);
         let one = Content { verified_queries: vec![query("a"), query("b")], ..Default::default() };
         let other = Content { verified_queries: vec![query("b"), query("a")], ..Default::default() };

@@ -1,4 +1,4 @@
-//! What a change of the schema breaks in curated content.
+//! The items of curated content that a change of the schema breaks.
 
 use crate::catalog::identifier::TableName;
 use crate::curated::content::{Item, Metric, VerifiedQuery};
@@ -9,11 +9,11 @@ use crate::sql::reads;
 use crate::sql::reads::{Names, Reads, column_key};
 use std::collections::BTreeSet;
 
-/// A piece of content and what it reads.
+/// An item of curated content and what it reads.
 pub struct ItemReads<'a> {
     pub item: Item,
     pub reads: &'a Reads,
-    /// Its SQL, to resolve it anew; a metric's is an expression over its table.
+    /// Its SQL, which is resolved again. A metric's is an expression over its table.
     pub sql: ItemSql<'a>,
 }
 
@@ -22,8 +22,8 @@ pub enum ItemSql<'a> {
     Metric(&'a Metric),
 }
 
-/// Why the change from the one schema to the other breaks a piece: `reads dropped table s.t`, `reads dropped column
-/// s.t.c`, `reads retyped column s.t.c`; `may read …` where a name has become ambiguous, or finds another table.
+/// Why a change of the schema breaks an item: `reads dropped table s.t`, `reads dropped column s.t.c`, `reads retyped
+/// column s.t.c`; `may read …` if a name has become ambiguous or resolves to another table.
 pub fn reasons(reader: &ItemReads, diff: &Diff, now: &Names) -> Vec<String> {
     let mut reasons = BTreeSet::new();
     for table in diff.tables_dropped.iter().filter(|table| reader.reads.tables.contains_key(table)) {
@@ -42,10 +42,10 @@ pub fn reasons(reader: &ItemReads, diff: &Diff, now: &Names) -> Vec<String> {
     }
     if let Some(found) = resolve(reader, now) {
         reasons.extend(found.ambiguous.columns().into_iter().map(|column| format!("may read {column}")));
-        // An unqualified name that another schema of the path has now, too.
+        // An unqualified name now exists in another schema of the path, too.
         let others = found.reads.tables.keys().filter(|table| !reader.reads.tables.contains_key(table));
         reasons.extend(others.map(|table| format!("may read {table}")));
-        // A name of an outer query that an inner table has now, too.
+        // A table of a subquery now has a name that meant a column of the outer query.
         if let Some(new) = reads::captured(reader.reads, &found.named) {
             let known = |column: &TableName| reader.reads.tables.contains_key(column);
             let new = Reads {
@@ -79,7 +79,7 @@ mod tests {
     use crate::snapshot::diff::diff;
     use serde_json::json;
 
-    fn told(sql: &str, change: impl FnOnce(&mut Schema)) -> Vec<String> {
+    fn reasons_for(sql: &str, change: impl FnOnce(&mut Schema)) -> Vec<String> {
         let (before, path) = (schema(), ["other".to_owned(), "shop".to_owned()]);
         let query: VerifiedQuery = serde_json::from_value(json!({"id": "q", "questions": ["?"], "sql": sql})).unwrap();
         let statement = parse::parse(sql).unwrap();
@@ -95,31 +95,31 @@ mod tests {
     #[test]
     fn reasons_are_named() {
         let sql = "SELECT email, state FROM customers c JOIN orders o ON o.\"customerId\" = c.id";
-        assert_eq!(told(sql, |_| {}), [""; 0]);
-        assert_eq!(told(sql, |now| drop(now.tables.remove(0))), ["reads dropped table shop.customers"]);
+        assert_eq!(reasons_for(sql, |_| {}), [""; 0]);
+        assert_eq!(reasons_for(sql, |now| drop(now.tables.remove(0))), ["reads dropped table shop.customers"]);
         let drop_column = |now: &mut Schema| {
             now.tables[0].contract.columns.remove(1);
             now.tables[0].metadata.columns.remove(1);
         };
-        assert_eq!(told(sql, drop_column), ["reads dropped column shop.customers.email"]);
-        assert_eq!(told("SELECT count(*) FROM customers", drop_column), [""; 0]);
+        assert_eq!(reasons_for(sql, drop_column), ["reads dropped column shop.customers.email"]);
+        assert_eq!(reasons_for("SELECT count(*) FROM customers", drop_column), [""; 0]);
         let retype = |now: &mut Schema| now.tables[1].contract.columns[2].data_type = "text".into();
-        assert_eq!(told(sql, retype), ["reads retyped column shop.orders.state"]);
+        assert_eq!(reasons_for(sql, retype), ["reads retyped column shop.orders.state"]);
         let add = |now: &mut Schema| {
             let column = now.tables[0].contract.columns[1].clone();
             let metadata = now.tables[0].metadata.columns[1].clone();
             now.tables[1].contract.columns.push(column);
             now.tables[1].metadata.columns.push(metadata);
         };
-        assert_eq!(told(sql, add), ["may read shop.customers.email", "may read shop.orders.email"]);
+        assert_eq!(reasons_for(sql, add), ["may read shop.customers.email", "may read shop.orders.email"]);
         let shadow = |now: &mut Schema| {
             let mut table = now.tables[0].clone();
             table.name.schema = "other".into();
             now.tables.push(table);
         };
-        assert_eq!(told(sql, shadow), ["may read other.customers"]);
+        assert_eq!(reasons_for(sql, shadow), ["may read other.customers"]);
         let inner = "SELECT email FROM customers WHERE EXISTS (SELECT 1 FROM orders WHERE email = 'x')";
-        assert_eq!(told(inner, add), ["may read shop.orders.email"]);
-        assert_eq!(told("SELECT * FROM orders", add), [""; 0], "a star reads what there is");
+        assert_eq!(reasons_for(inner, add), ["may read shop.orders.email"]);
+        assert_eq!(reasons_for("SELECT * FROM orders", add), [""; 0], "a star reads what there is");
     }
 }

@@ -1,25 +1,24 @@
-//! How much a piece of curated content may hold, so that all that is stored can be exported and imported
-//! again.
+//! Limits of an item of curated content. They ensure that everything that is stored can be exported and imported again.
 
 use crate::catalog::identifier::shown;
 use crate::curated::content::{Item, VerifiedQuery};
 use crate::curated::param::Param;
 use crate::curated::problem::Problem;
 
-/// The longest name of a piece, in bytes.
+/// The longest name of an item, in bytes.
 pub(crate) const LONGEST_NAME: usize = 200;
-/// The longest text that is written for people, the longest expression and the longest value, in bytes.
+/// The longest text, expression and value, in bytes.
 pub(crate) const LONGEST_TEXT: usize = 10_000;
-/// The longest way to write a table's name, in bytes.
+/// The longest reference to a table, in bytes.
 pub(crate) const LONGEST_TABLE: usize = 1_000;
 /// The most phrasings of a query, and the most synonyms and tables of a term.
 pub(crate) const MOST_TEXTS: usize = 1_000;
 pub(crate) const MOST_PARAMS: usize = 100;
 const MOST_CHOICES: usize = 10_000;
-/// The largest query, as JSON and in MB: a document, which may be larger, must hold any one.
+/// The largest query as JSON, in MB. A document, which may be larger, must be able to hold any query.
 const LARGEST: usize = 12;
 
-/// Problems of one item as they are found.
+/// Collects the problems of one item.
 pub(crate) struct Problems {
     item: Item,
     pub problems: Vec<Problem>,
@@ -38,11 +37,11 @@ impl Problems {
         self.text_within(place, name, LONGEST_NAME);
     }
 
-    /// What a question must be able to say.
+    /// Checks a phrase that questions are searched for.
     pub(crate) fn phrase(&mut self, place: &str, text: &str) {
         self.name(place, text);
         if !text.trim().is_empty() && !text.chars().any(char::is_alphanumeric) {
-            self.add(place, format!("\"{}\" has no letter or digit: no question could say it", shown(text)));
+            self.add(place, format!("\"{}\" has no letter or digit, so that no question can contain it", shown(text)));
         }
     }
 
@@ -59,7 +58,7 @@ impl Problems {
         self.within(place, text, longest);
     }
 
-    /// Of a text that may be empty.
+    /// Checks a text that may be empty.
     pub(crate) fn description(&mut self, text: Option<&str>) {
         let text = text.unwrap_or_default();
         if text.contains('\0') {
@@ -79,19 +78,19 @@ impl Problems {
     pub(crate) fn at_most(&mut self, place: &str, number: usize, most: usize) -> bool {
         let fits = number <= most;
         if !fits {
-            self.add(place, format!("there are {number}, and at most {most} may be"));
+            self.add(place, format!("there are {number}, but at most {most} are allowed"));
         }
         fits
     }
 
     pub(crate) fn size(&mut self, query: &VerifiedQuery) {
         if serde_json::to_vec(query).is_ok_and(|json| json.len() > LARGEST << 20) {
-            self.add("all of it", format!("it is longer than {LARGEST} MB"));
+            self.add("query", format!("as JSON it is longer than {LARGEST} MB"));
         }
     }
 
     pub(crate) fn param(&mut self, place: &str, param: &Param) {
-        // What is too much is not compared with itself.
+        // Comparing too many choices takes too long.
         if !self.at_most(&format!("{place}, choices"), param.choices.len(), MOST_CHOICES) {
             return;
         }

@@ -1,5 +1,7 @@
-//! Content that people write: verified queries with typed params, metrics and glossary terms. It is read from a document,
-//! validated against a snapshot, and a query's params are filled from a question.
+//! Content that people write: verified queries with typed params, metrics and glossary terms.
+//!
+//! `document` reads it, `validate` checks it against a snapshot, `fill_params` finds values for a query's params in a
+//! question, `bind` puts values into its SQL, and `impact` tells what a change of the schema breaks.
 
 pub mod bind;
 pub mod content;

@@ -1,4 +1,4 @@
-//! Params of a verified query: their types, what they may be, and how they are written in SQL.
+//! Params of a verified query: their types, constraints and SQL literals.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -18,17 +18,17 @@ pub enum ParamType {
 pub struct Param {
     #[serde(rename = "type")]
     pub param_type: ParamType,
-    /// What it is where the caller does not say.
+    /// The value if the caller passes none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<Value>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min: Option<Value>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max: Option<Value>,
-    /// All that it may be; empty: anything.
+    /// The allowed values; empty allows any.
     #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<Value>,
-    /// What stands for it in a phrasing when that is embedded.
+    /// The value that replaces it in a phrasing that is embedded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub example: Option<Value>,
 }
@@ -43,16 +43,16 @@ impl ParamType {
         }
     }
 
-    fn wants(self) -> &'static str {
+    fn expected(self) -> &'static str {
         match self {
             ParamType::Int => "a whole number",
             ParamType::Float => "a number",
-            ParamType::String => "a text",
+            ParamType::String => "a string",
             ParamType::Date => "a date like 2012-01-31",
         }
     }
 
-    /// Whether a value is of the type: `Err` says what it must be.
+    /// Checks that a value has the type. `Err` says what it must be.
     fn check(self, value: &Value) -> Result<(), String> {
         let fits = match (self, value) {
             (ParamType::Int, Value::Number(number)) => number.as_i64().is_some(),
@@ -61,11 +61,11 @@ impl ParamType {
             (ParamType::Date, Value::String(text)) => is_date(text),
             _ => false,
         };
-        if fits { Ok(()) } else { Err(format!("must be {}, not {}", self.wants(), shown(value))) }
+        if fits { Ok(()) } else { Err(format!("must be {}, not {}", self.expected(), shown(value))) }
     }
 }
 
-/// A null stands for nothing, as an empty place in YAML does.
+/// Deserializes null, which an empty place in YAML is, as the default.
 pub(crate) fn null_as_default<'de, D: serde::Deserializer<'de>, T: Deserialize<'de> + Default>(
     deserializer: D,
 ) -> Result<T, D::Error> {
@@ -75,7 +75,7 @@ pub(crate) fn null_as_default<'de, D: serde::Deserializer<'de>, T: Deserialize<'
 /// Choices that a message lists.
 const LISTED: usize = 20;
 
-/// A value as a message quotes it.
+/// A value quoted for a message.
 pub fn shown(value: &Value) -> String {
     crate::catalog::identifier::shown(&value.to_string()).into_owned()
 }
@@ -85,7 +85,7 @@ impl Param {
         Self { param_type, default: None, min: None, max: None, choices: Vec::new(), example: None }
     }
 
-    /// Whether a value may stand for the param; `Err` says what it must be.
+    /// Checks that a value is allowed. `Err` says what it must be.
     pub fn check(&self, value: &Value) -> Result<(), String> {
         self.param_type.check(value)?;
         if !self.choices.is_empty() && !self.choices.iter().any(|choice| same(choice, value)) {
@@ -106,7 +106,7 @@ impl Param {
         Ok(())
     }
 
-    /// What is wrong with the param itself: types, default, min, max, choices and example must agree.
+    /// The problems of the param itself: type, default, min, max, choices and example must be consistent.
     pub fn problems(&self) -> Vec<String> {
         let mut problems = Vec::new();
         for (name, bound) in [("min", &self.min), ("max", &self.max)] {
@@ -134,7 +134,7 @@ impl Param {
                 bounds.check(choice).err().map(|problem| format!("an element of choices {problem}"))
             }),
         );
-        problems.extend(repeated(&self.choices).map(|choice| format!("choices name {} twice", shown(choice))));
+        problems.extend(repeated(&self.choices).map(|choice| format!("choices list {} twice", shown(choice))));
         for (name, value) in [("default", &self.default), ("example", &self.example)] {
             problems.extend(
                 value.iter().filter_map(|value| self.check(value).err()).map(|problem| format!("{name} {problem}")),
@@ -143,32 +143,32 @@ impl Param {
         problems
     }
 
-    /// The text that stands for it in a phrasing: example, else default; `None` where it has neither.
+    /// The text that replaces it in a phrasing: its example, else its default. `None` if it has neither.
     pub fn sample(&self) -> Option<String> {
         self.example.as_ref().or(self.default.as_ref()).map(plain)
     }
 
-    /// Whether all of its known values fit four bytes, which is the type that Postgres gives such a literal.
+    /// Whether all of its known values fit in four bytes: Postgres reads such a literal as `integer`.
     pub fn is_small(&self) -> bool {
         let known = [&self.default, &self.min, &self.max, &self.example].into_iter().flatten().chain(&self.choices);
         known.filter_map(Value::as_i64).all(|number| i32::try_from(number).is_ok())
     }
 }
 
-/// A text without its quotes, a number as it is.
+/// A string without quotes, any other value as JSON.
 pub fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// The first value that is there a second time. Only those of one text, or near one number, are compared.
+/// The first value that occurs twice. Only values with the same text, or numbers with the same `f64`, are compared.
 fn repeated(values: &[Value]) -> Option<&Value> {
     let mut known: HashMap<String, Vec<&Value>> = HashMap::new();
     values.iter().find(|value| {
         // Zero is one number, whatever its sign.
         let key = value.as_f64().map_or_else(|| value.to_string(), |number| (number + 0.0).to_string());
-        let near = known.entry(key).or_default();
-        let twice = near.iter().any(|other| same(other, value));
-        near.push(value);
+        let candidates = known.entry(key).or_default();
+        let twice = candidates.iter().any(|other| same(other, value));
+        candidates.push(value);
         twice
     })
 }
@@ -180,7 +180,7 @@ fn same(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// Of two values of one type. Dates are in the order of their texts.
+/// Compares two values of one type. Dates sort as their texts do.
 fn less(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(x), Value::Number(y)) => match (x.as_i64(), y.as_i64()) {
@@ -192,34 +192,33 @@ fn less(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// A value that was checked, as SQL writes it: it is one expression wherever it stands, and nothing in it can
-/// end it.
+/// The SQL literal of a checked value. It is one expression in any context, and no character of the value can end it.
 pub fn literal(param_type: ParamType, value: &Value) -> String {
     match (param_type, value) {
         (ParamType::Date, Value::String(text)) => format!("DATE '{text}'"),
         (_, Value::String(text)) => quote(text),
         (_, Value::Number(number)) => {
             let text = match number.as_i64() {
-                // A whole number of type float stays one in a division, too.
+                // A whole number of type float must not divide as an integer.
                 Some(number) if param_type == ParamType::Float => format!("{number}.0"),
                 Some(number) => number.to_string(),
-                // With a point or an exponent, so that it stays what it is.
+                // With a point or an exponent, so that it is not an integer.
                 None => format!("{:?}", number.as_f64().unwrap_or_default()),
             };
-            // Two minus signs would begin a comment.
+            // Two minus signs would start a comment.
             if text.starts_with('-') { format!("({text})") } else { text }
         }
         _ => "NULL".to_owned(),
     }
 }
 
-/// A text in quotes, right whatever `standard_conforming_strings` says.
+/// A string literal that is correct whatever `standard_conforming_strings` is.
 fn quote(text: &str) -> String {
     let doubled = text.replace('\'', "''");
     if text.contains('\\') { format!("E'{}'", doubled.replace('\\', "\\\\")) } else { format!("'{doubled}'") }
 }
 
-/// `YYYY-MM-DD` of a day that there is, from the year 1 to 9999.
+/// Whether the text is `YYYY-MM-DD` and an existing day of the years 1 to 9999.
 pub(crate) fn is_date(text: &str) -> bool {
     let bytes = text.as_bytes();
     let digits = |from: usize, to: usize| -> Option<u32> {
@@ -277,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn a_param_must_agree_with_itself() {
+    fn a_param_must_be_consistent() {
         let problems = |value: Value| param(value).problems();
         assert!(problems(json!({"type": "int", "choices": [9007199254740992_i64, 9007199254740993_i64]})).is_empty());
         assert!(
@@ -292,16 +291,16 @@ mod tests {
             (json!({"type": "int", "choices": [1, 2], "example": 3}), "example must be one of 1, 2, not 3"),
             (json!({"type": "int", "choices": [1, 9], "max": 5}), "an element of choices must be at most 5, not 9"),
             (json!({"type": "date", "max": "soon"}), "max must be a date like 2012-01-31, not \"soon\""),
-            (json!({"type": "float", "choices": [1, 1.0]}), "choices name 1.0 twice"),
-            (json!({"type": "float", "choices": [-0.0, 0]}), "choices name 0 twice"),
-            (json!({"type": "string", "choices": ["1", "a", "1"]}), "choices name \"1\" twice"),
+            (json!({"type": "float", "choices": [1, 1.0]}), "choices list 1.0 twice"),
+            (json!({"type": "float", "choices": [-0.0, 0]}), "choices list 0 twice"),
+            (json!({"type": "string", "choices": ["1", "a", "1"]}), "choices list \"1\" twice"),
         ] {
             assert_eq!(problems(value), [problem]);
         }
     }
 
     #[test]
-    fn literals_cannot_be_left() {
+    fn literals_are_escaped() {
         for (param_type, value, sql) in [
             (ParamType::Int, json!(7), "7"),
             (ParamType::Int, json!(-7), "(-7)"),

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-/// The names in braces, each once. A brace that closes no name stands for itself.
+/// The distinct names in braces. Any other brace is part of the text.
 pub(crate) fn params(phrasing: &str) -> BTreeSet<String> {
     pieces(phrasing).into_iter().filter_map(|piece| piece.err().map(str::to_owned)).collect()
 }
 
-/// The phrasing with each known name in braces replaced.
+/// Replaces each name in braces that `value` knows.
 pub(crate) fn fill(phrasing: &str, value: impl Fn(&str) -> Option<String>) -> String {
     pieces(phrasing)
         .into_iter()
@@ -18,7 +18,7 @@ pub(crate) fn fill(phrasing: &str, value: impl Fn(&str) -> Option<String>) -> St
         .collect()
 }
 
-/// Texts as `Ok`, names in braces as `Err`.
+/// Splits a phrasing into texts (`Ok`) and names in braces (`Err`).
 pub(crate) fn pieces(phrasing: &str) -> Vec<Result<&str, &str>> {
     let mut pieces = Vec::new();
     let (mut from, mut at) = (0, 0);

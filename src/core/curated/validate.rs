@@ -1,4 +1,4 @@
-//! Whether curated content is right, judged against a schema: everything but what only the server knows.
+//! Validates curated content against a schema: everything that does not need the server.
 
 use crate::catalog::identifier::{TableName, cut, find_table_or_bare, shown};
 use crate::curated::content::{Content, Item, Metric, Term, VerifiedQuery};
@@ -13,30 +13,30 @@ use crate::sql::reads;
 use crate::sql::reads::{Names, Reads, perhaps};
 use std::collections::{BTreeSet, HashSet};
 
-/// What a checked statement reads, and how the server is asked about it.
+/// What a valid statement reads, and the form in which the server is asked about it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Checked {
     pub reads: Reads,
-    /// Those of its columns that names read: see [`reads::Found::named`].
+    /// The columns that names, not stars, read: see [`reads::Found::named`].
     pub named: Reads,
-    /// With the schema before every table and `$1`, `$2`, … for the params.
+    /// The SQL with every table qualified and `$1`, `$2`, … for the params.
     pub sql: String,
-    /// Their types, in that order.
+    /// The types of the params, in that order.
     pub types: Vec<SqlType>,
 }
 
-/// A param's type as the server is asked about it: what a literal of it would be.
+/// A param's type for the server: the type of its literals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SqlType {
     Int4,
     Int8,
     Numeric,
     Date,
-    /// Whatever the text is compared with.
+    /// The type of whatever the string is compared with.
     Unknown,
 }
 
-/// A verified query's id.
+/// Whether a text is a valid id of a verified query.
 pub(crate) fn is_id(id: &str) -> bool {
     let mut bytes = id.bytes();
     id.len() <= LONGEST_NAME
@@ -51,7 +51,7 @@ fn is_param_name(name: &str) -> bool {
         && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-/// What is wrong with the content beside its single items: names that are there twice.
+/// The problems of the content apart from its items: names that occur twice.
 pub fn repeated(content: &Content) -> Vec<Problem> {
     let items = content
         .verified_queries
@@ -63,16 +63,17 @@ pub fn repeated(content: &Content) -> Vec<Problem> {
     let mut problems = Vec::new();
     for (item, place) in items {
         if !known.insert(item.clone()) {
-            problems.push(Problem { item, place: place.to_owned(), message: "it is there twice".to_owned() });
+            problems.push(Problem { item, place: place.to_owned(), message: "it is defined twice".to_owned() });
         }
     }
     problems
 }
 
+/// Validates a verified query.
 pub fn verified_query(query: &VerifiedQuery, names: &Names) -> Result<Checked, Vec<Problem>> {
     let mut problems = Problems::new(Item::VerifiedQuery(query.id.clone()));
     if !is_id(&query.id) {
-        problems.add("id", "it must be lower-case letters, digits and underscores, a letter first");
+        problems.add("id", "it must start with a letter and hold only lower-case letters, digits and underscores");
     }
     problems.size(query);
     if query.questions.is_empty() {
@@ -80,7 +81,7 @@ pub fn verified_query(query: &VerifiedQuery, names: &Names) -> Result<Checked, V
     }
     problems.at_most("questions", query.questions.len(), MOST_TEXTS);
     for (question, number) in query.questions.iter().zip(1..=MOST_TEXTS) {
-        problems.text(&format!("questions, the {number}."), question);
+        problems.text(&format!("question {number}"), question);
     }
     problems.description(query.description.as_deref());
     problems.at_most("params", query.params.len(), MOST_PARAMS);
@@ -94,10 +95,10 @@ pub fn verified_query(query: &VerifiedQuery, names: &Names) -> Result<Checked, V
     let known: BTreeSet<String> = query.params.keys().cloned().collect();
     let asked: BTreeSet<String> = query.questions.iter().flat_map(|question| phrasing::params(question)).collect();
     for name in asked.difference(&known) {
-        problems.add("questions", format!("{{{name}}} is not among the params"));
+        problems.add("questions", format!("{{{name}}} is not a param"));
     }
     for name in known.difference(&asked) {
-        problems.add("questions", format!("none has {{{}}}, which is among the params", shown(name)));
+        problems.add("questions", format!("none has {{{}}}, which is a param", shown(name)));
     }
     let checked = match parse::parse(&query.sql) {
         Err(problem) => {
@@ -107,14 +108,14 @@ pub fn verified_query(query: &VerifiedQuery, names: &Names) -> Result<Checked, V
         Ok(statement) => {
             let used: BTreeSet<String> = statement.placeholders.iter().map(|place| place.name.clone()).collect();
             for name in used.difference(&known) {
-                problems.add("sql", format!(":{} is not among the params", shown(name)));
+                problems.add("sql", format!(":{} is not a param", shown(name)));
             }
             for name in known.difference(&used) {
-                problems.add("sql", format!("it does not have :{}, which is among the params", shown(name)));
+                problems.add("sql", format!("it does not use :{}, which is a param", shown(name)));
             }
             let texts = query.params.values().any(|param| param.param_type == ParamType::String);
             if texts && placeholder::has_plain_backslash(&query.sql) {
-                problems.add("sql", "a text with a backslash must be written as E'…' or $$…$$ beside a string param: in plain quotes its end depends on standard_conforming_strings");
+                problems.add("sql", "beside a string param, a literal with a backslash must be written as E'…' or $$…$$: in plain quotes, where it ends depends on standard_conforming_strings");
             }
             let resolved = reads::resolve(&query.sql, &statement, names);
             for problem in &resolved.problems {
@@ -133,12 +134,12 @@ pub fn verified_query(query: &VerifiedQuery, names: &Names) -> Result<Checked, V
     problems.or(checked)
 }
 
-/// That the names of a query or a metric have come to mean something else than when it was written down.
+/// The problem that the names of a query or metric mean other columns than when it was imported.
 pub fn captured(item: &Item, before: &Reads, checked: &Checked) -> Option<Problem> {
     let new = reads::captured(before, &checked.named)?;
     let what = new.columns().join(", ");
     let message = format!(
-        "its names mean other columns than when it was written down, {}; qualify them and write it down again",
+        "its names mean other columns than when it was imported: {}; qualify them and import it again",
         cut(&what)
     );
     Some(Problem::of_sql(item.clone(), message))
@@ -154,7 +155,7 @@ fn sql_type(param: &Param) -> SqlType {
     }
 }
 
-/// Also gives the table that the metric is of.
+/// Validates a metric. Also returns its table.
 pub fn metric(metric: &Metric, names: &Names) -> Result<(TableName, Checked), Vec<Problem>> {
     let mut problems = Problems::new(Item::Metric(metric.name.clone()));
     problems.name("name", &metric.name);
@@ -188,7 +189,7 @@ pub fn metric(metric: &Metric, names: &Names) -> Result<(TableName, Checked), Ve
     }
 }
 
-/// Also gives the tables that the term is about, as what it reads.
+/// Validates a term. Returns the tables that it is about, as what it reads.
 pub fn term(term: &Term, names: &Names) -> Result<Reads, Vec<Problem>> {
     let mut problems = Problems::new(Item::Term(term.term.clone()));
     problems.phrase("term", &term.term);
@@ -199,11 +200,11 @@ pub fn term(term: &Term, names: &Names) -> Result<Reads, Vec<Problem>> {
     }
     let mut reads = Reads::default();
     problems.at_most("tables", term.tables.len(), MOST_TEXTS);
-    for wanted in term.tables.iter().take(MOST_TEXTS) {
-        match table(wanted, names) {
+    for reference in term.tables.iter().take(MOST_TEXTS) {
+        match table(reference, names) {
             Ok(table) => {
                 reads.add_table(table);
-                reads.note_bare(wanted, table);
+                reads.note_bare(reference, table);
             }
             Err(problem) => problems.add("tables", problem),
         }
@@ -211,28 +212,28 @@ pub fn term(term: &Term, names: &Names) -> Result<Reads, Vec<Problem>> {
     problems.or(reads)
 }
 
-/// A table by its relation key, or by a bare name that has a meaning already, or that the path or nothing else makes
-/// ambiguous.
-pub fn table<'a>(wanted: &str, names: &Names<'a>) -> Result<&'a TableName, String> {
-    if wanted.len() > LONGEST_TABLE {
+/// Finds a table by its relation key or by a bare name: the table that the name meant before, the only one with that
+/// name, or the first one on the path.
+pub fn table<'a>(reference: &str, names: &Names<'a>) -> Result<&'a TableName, String> {
+    if reference.len() > LONGEST_TABLE {
         return Err(format!("it is longer than {LONGEST_TABLE} bytes"));
     }
-    if let Some([name]) = crate::catalog::identifier::parse_identifiers(wanted).as_deref()
+    if let Some([name]) = crate::catalog::identifier::parse_identifiers(reference).as_deref()
         && names.is_pinned(name)
     {
         return names.find(None, name).map(|table| &table.name);
     }
-    let on_path = || match crate::catalog::identifier::parse_identifiers(wanted).as_deref() {
+    let on_path = || match crate::catalog::identifier::parse_identifiers(reference).as_deref() {
         Some([name]) => names.find(None, name).ok().map(|table| &table.name),
         _ => None,
     };
-    find_table_or_bare(wanted, names.tables()).or_else(on_path).ok_or_else(|| {
-        // Like is compared with like: a bare name with bare names.
-        let bare = !wanted.contains('.');
+    find_table_or_bare(reference, names.tables()).or_else(on_path).ok_or_else(|| {
+        // Compare a bare name with bare names.
+        let bare = !reference.contains('.');
         let known: Vec<String> =
             names.tables().map(|table| if bare { table.name.clone() } else { table.to_string() }).collect();
-        let near = near_names(wanted, known.iter().map(String::as_str));
-        format!("table \"{}\" does not exist{}", shown(wanted), perhaps(&near))
+        let similar = near_names(reference, known.iter().map(String::as_str));
+        format!("table \"{}\" does not exist{}", shown(reference), perhaps(&similar))
     })
 }
 
@@ -255,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_query_that_is_right() {
+    fn a_valid_query() {
         let query: VerifiedQuery = serde_json::from_value(json!({
             "id": "orders_of", "questions": ["Orders of {who} since {day}", "Top {n} orders"],
             "params": {"who": {"type": "string"}, "n": {"type": "int", "default": 5}, "day": {"type": "date"}},
@@ -276,19 +277,22 @@ mod tests {
     #[test]
     fn every_problem_has_its_place() {
         for (query, wanted) in [
-            (json!({"id": "Top", "questions": ["x"], "sql": "SELECT 1"}), "verified query \"Top\": id: it must be"),
+            (
+                json!({"id": "Top", "questions": ["x"], "sql": "SELECT 1"}),
+                "verified query \"Top\": id: it must start with a letter",
+            ),
             (json!({"id": "a", "sql": "SELECT 1"}), "verified query \"a\": questions: there must be at least one"),
             (
                 json!({"id": "a", "questions": ["x", " "], "sql": "SELECT 1"}),
-                "verified query \"a\": questions, the 2.: it must not be empty",
+                "verified query \"a\": question 2: it must not be empty",
             ),
             (
                 json!({"id": "a", "questions": ["{n}"], "sql": "SELECT 1"}),
-                "verified query \"a\": questions: {n} is not among the params",
+                "verified query \"a\": questions: {n} is not a param",
             ),
             (
                 json!({"id": "a", "questions": ["x"], "sql": "SELECT :n"}),
-                "verified query \"a\": sql: :n is not among the params",
+                "verified query \"a\": sql: :n is not a param",
             ),
             (
                 json!({"id": "a", "questions": ["x"], "sql": "SELECT 1; SELECT 2"}),
@@ -304,7 +308,7 @@ mod tests {
             ),
             (
                 json!({"id": "a", "questions": ["{n}"], "params": {"n": {"type": "string"}}, "sql": "SELECT '\\' || :n"}),
-                "verified query \"a\": sql: a text with a backslash",
+                "verified query \"a\": sql: beside a string param",
             ),
             (
                 json!({"id": "a", "questions": ["{n}"], "params": {"n": {"type": "int"}}, "sql": "SELECT id FROM orders ORDER BY :n"}),
@@ -363,12 +367,12 @@ mod tests {
         assert!(term(&Term { term: "churn".into(), definition: " ".into(), ..Default::default() }, &names).is_err());
         let twice =
             Content { metrics: vec![Metric { name: "m".into(), ..Default::default() }; 2], ..Default::default() };
-        assert_eq!(repeated(&twice)[0].to_string(), "metric \"m\": name: it is there twice");
+        assert_eq!(repeated(&twice)[0].to_string(), "metric \"m\": name: it is defined twice");
     }
 
-    /// What passes is read again from a document, which is tested there with pieces as large as these.
+    /// The tests of documents read items as large as these.
     #[test]
-    fn pieces_have_limits() {
+    fn items_have_limits() {
         let schema = schema();
         let path = ["shop".to_owned()];
         let names = Names::new(&path, &schema);
@@ -394,25 +398,25 @@ mod tests {
                 element,
                 default,
                 example,
-                of("questions, the 1.: it is longer than 10000 bytes")
+                of("question 1: it is longer than 10000 bytes")
             ]
         );
         assert_eq!(
             query(10, 1001, 10_000),
             [
-                of("questions: there are 1001, and at most 1000 may be"),
-                of("params.n, choices: there are 10001, and at most 10000 may be")
+                of("questions: there are 1001, but at most 1000 are allowed"),
+                of("params.n, choices: there are 10001, but at most 10000 are allowed")
             ]
         );
         let control = json!({"id": "a", "questions": vec!["\u{1}".repeat(10_000); 250], "sql": "SELECT 1"});
-        assert_eq!(problems_of(control), [of("all of it: it is longer than 12 MB")]);
+        assert_eq!(problems_of(control), [of("query: as JSON it is longer than 12 MB")]);
         let many: serde_json::Map<String, serde_json::Value> =
             (0..101).map(|n| (format!("p{n}"), json!({"type": "int"}))).collect();
         let texts = |mark: &str| many.keys().map(|name| mark.replace('x', name)).collect::<Vec<_>>().join(", ");
         let problems = problems_of(
             json!({"id": "a", "questions": [texts("{x}")], "params": many, "sql": format!("SELECT {}", texts(":x"))}),
         );
-        assert_eq!(problems, [of("params: there are 101, and at most 100 may be")]);
+        assert_eq!(problems, [of("params: there are 101, but at most 100 are allowed")]);
 
         let metric = |name: usize, text: usize| {
             let one = Metric {
@@ -449,10 +453,16 @@ mod tests {
         );
         assert_eq!(
             term("t".into(), "s".into(), 1, 1001),
-            ["synonyms: there are 1001, and at most 1000 may be", "tables: there are 1001, and at most 1000 may be"]
+            [
+                "synonyms: there are 1001, but at most 1000 are allowed",
+                "tables: there are 1001, but at most 1000 are allowed"
+            ]
         );
-        let unsaid = "\"%\" has no letter or digit: no question could say it";
-        assert_eq!(term("%".into(), "%".into(), 1, 1), [format!("term: {unsaid}"), format!("synonyms: {unsaid}")]);
+        let unmatchable = "\"%\" has no letter or digit, so that no question can contain it";
+        assert_eq!(
+            term("%".into(), "%".into(), 1, 1),
+            [format!("term: {unmatchable}"), format!("synonyms: {unmatchable}")]
+        );
         assert_eq!(term("№ 5".into(), "größe".into(), 1, 1), [""; 0]);
         assert!(table(&format!("{}orders", " ".repeat(1000)), &names).is_err());
     }

@@ -8,7 +8,7 @@ use sqlparser::ast::{
 };
 use std::ops::ControlFlow;
 
-/// The type of a param that is compared with a column.
+/// The type of a param that is compared with a column of this type.
 pub(crate) fn type_of(data_type: &str) -> ParamType {
     let name = data_type.split('(').next().unwrap_or_default().trim_end();
     match name {
@@ -31,7 +31,7 @@ pub(crate) fn function_name(function: &Function) -> Option<String> {
     function.name.0.last().and_then(|part| part.as_ident()).map(folded)
 }
 
-/// The arguments of a call that have no name and are no star.
+/// The arguments of a call, without named ones and stars.
 pub(crate) fn arguments(function: &Function) -> Vec<&Expr> {
     match &function.args {
         FunctionArguments::List(list) => unnamed(&list.args),
@@ -64,7 +64,7 @@ pub(crate) fn is_arithmetic(op: &BinaryOperator) -> bool {
     matches!(op, Plus | Minus | Multiply | Divide | Modulo)
 }
 
-/// Whether nothing is read for an expression.
+/// Whether an expression reads no columns and no tables.
 pub(crate) fn is_constant(expr: &Expr) -> bool {
     expr.visit(&mut Constant).is_continue()
 }

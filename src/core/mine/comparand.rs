@@ -1,4 +1,4 @@
-//! What an expression is called that a constant is compared with: the column in it, through what is put around it.
+//! The expression that a constant is compared with, and the name and type that it implies for a param.
 
 use crate::catalog::identifier::TableName;
 use crate::catalog::identifier_words::split_identifier;
@@ -10,29 +10,29 @@ use sqlparser::ast::{BinaryOperator, Expr, Function, Ident, ObjectName, Query, T
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
-/// The longest name that is made of a column's: what comes before and after it has room in a param's.
+/// The longest name taken from a column, in bytes: prefixes and suffixes must fit in a param's name.
 const LONGEST: usize = 40;
 
-/// What a constant meets.
+/// The expression that a constant is compared with.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Comparand {
-    /// What the param is called; `None` where no name can be made of the column's.
+    /// A name for the param; `None` if the column's name is not suitable.
     pub name: Option<String>,
-    /// The expression that tells it from others of that name.
+    /// The column as the statement names it, with the functions around it.
     pub column: String,
-    /// `None` where it is not known.
+    /// `None` if unknown.
     pub param_type: Option<ParamType>,
 }
 
-/// The row sources of a statement, whose columns' types say what a param is.
+/// The tables of a statement, whose columns determine the types of params.
 pub(crate) struct RowSources<'a> {
     names: &'a Names<'a>,
     reads: Option<&'a Reads>,
-    /// Tables by the name that they have in the statement, on whatever level.
+    /// Tables by alias, on all levels of the statement.
     aliases: BTreeMap<String, BTreeSet<TableName>>,
-    /// Tables in the order in which they are named.
+    /// Tables in the order of the statement.
     pub tables: Vec<TableName>,
-    /// Whether each name of a table is one.
+    /// Whether every table name is known.
     pub known: bool,
     ctes: BTreeSet<String>,
 }
@@ -48,12 +48,12 @@ impl<'a> RowSources<'a> {
         sources
     }
 
-    /// With what the statement was found to read.
+    /// Adds the columns that the statement reads.
     pub(crate) fn reading(self, reads: &'a Reads) -> Self {
         Self { reads: Some(reads), ..self }
     }
 
-    /// The table that a name in FROM means, where it is one.
+    /// The table that a name in FROM refers to.
     pub(crate) fn table(&self, name: &ObjectName) -> Option<&'a TableName> {
         let parts: Vec<String> = name.0.iter().filter_map(|part| part.as_ident()).map(folded).collect();
         let table = match parts.as_slice() {
@@ -70,7 +70,7 @@ impl<'a> RowSources<'a> {
         name.0.len() == 1 && name.0[0].as_ident().is_some_and(|name| self.ctes.contains(&folded(name)))
     }
 
-    /// The type of the column that a name means, where all that it may mean are of one.
+    /// The type of the column that a name refers to, if all candidates have the same type.
     fn param_type(&self, parts: &[Ident]) -> Option<ParamType> {
         let (last, before) = parts.split_last()?;
         let column = folded(last);
@@ -97,7 +97,7 @@ impl<'a> RowSources<'a> {
         Some(Comparand { name: snake_case(&parts.last()?.value), column, param_type: self.param_type(parts) })
     }
 
-    /// What an expression is called that is not made of constants alone.
+    /// The comparand that an expression is, or `None` if it has no column.
     pub(crate) fn comparand(&self, expr: &Expr) -> Option<Comparand> {
         match expr {
             Expr::Identifier(ident) => self.column(std::slice::from_ref(ident)),
@@ -187,7 +187,7 @@ impl Comparand {
     }
 }
 
-/// A part of a date, named after the field where that is known.
+/// A part of a date, named after the field if that is known.
 fn part(comparand: Comparand, field: Option<&str>) -> Comparand {
     let column = format!("{} {}", comparand.column, field.unwrap_or_default().to_ascii_lowercase());
     let name = field.and_then(snake_case).or_else(|| comparand.name.map(|name| format!("{name}_part")));
@@ -225,7 +225,7 @@ impl Visitor for RowSources<'_> {
     }
 }
 
-/// `billing_country`; `None` where a letter is none that a param's name may have.
+/// `billing_country`; `None` if the name has a character that a param's name may not have.
 pub(crate) fn snake_case(name: &str) -> Option<String> {
     let mut snake = split_identifier(name).replace(' ', "_");
     let plain = snake.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');

@@ -1,4 +1,4 @@
-//! The constants of a statement that a param may stand for, and what each meets.
+//! The constants of a statement that params may replace, and what each is compared with.
 
 use crate::curated::param::ParamType;
 use crate::mine::ast::{arguments, cast_type, function_name, is_arithmetic, is_constant, unnamed};
@@ -15,12 +15,12 @@ use sqlparser::tokenizer::Location;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{ControlFlow, Range};
 
-/// Where a constant stands.
+/// The place of a constant.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Site {
-    /// Wherever the placeholder of that name stands.
+    /// All places of the placeholder with this name.
     Placeholder(String),
-    /// A literal from a byte to another.
+    /// A literal, by its first byte and the byte after it.
     Literal(usize, usize),
 }
 
@@ -37,22 +37,21 @@ pub(crate) struct LiteralInfo {
     pub param_type: Option<ParamType>,
     /// The column that it bounds.
     pub bound: Option<(String, Bound)>,
-    /// The bound of a BETWEEN, which has another.
+    /// A bound of a BETWEEN.
     pub between: bool,
-    /// How many rows are wanted, or left out: it is compared with no column.
+    /// The count of LIMIT or OFFSET, which is compared with no column.
     pub rows: bool,
 }
 
-/// What was found of a statement's constants.
+/// The constants of a statement.
 #[derive(Debug, Default)]
 pub(crate) struct Constants {
     pub known: BTreeMap<Site, LiteralInfo>,
-    /// How often a placeholder stands where its value says nothing: `count($1)`, `EXISTS (SELECT $1 …)`.
+    /// The number of places where a placeholder's value does not matter: `count($1)`, `EXISTS (SELECT $1 …)`.
     pub idle: BTreeMap<String, usize>,
 }
 
-/// Finds the constants of a statement. Placeholders of which nothing is known are not among them, nor literals that
-/// stay.
+/// Finds the constants of a statement, except placeholders about which nothing is known and literals that stay.
 pub(crate) fn constants(query: &Query, text: &NormalizedSql, sources: &RowSources) -> Constants {
     let mut found = Constants::default();
     for name in &text.dates {
@@ -68,7 +67,7 @@ struct LiteralFinder<'a> {
     text: &'a NormalizedSql,
     sources: &'a RowSources<'a>,
     places: SourceMap<'a>,
-    /// Where the literals of WHERE, HAVING and ON begin.
+    /// Where the literals of WHERE, HAVING, ON, LIMIT and OFFSET start.
     filtering: BTreeSet<(u64, u64)>,
     found: Constants,
 }
@@ -115,7 +114,7 @@ impl Visitor for LiteralFinder<'_> {
     fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> ControlFlow<()> {
         match factor {
             TableFactor::NestedJoin { table_with_joins, .. } => self.joins(table_with_joins),
-            // Of dates, the constants would have a type.
+            // Constants of dates would have a type.
             TableFactor::Table { name, args: Some(TableFunctionArgs { args, .. }), .. }
                 if name
                     .0
@@ -152,8 +151,8 @@ impl Visitor for LiteralFinder<'_> {
                 | Op::ArrowAt
                 | Op::Question => self.text(left, right),
                 _ if is_arithmetic(op) => {
-                    self.reckoned(op, left, right);
-                    self.reckoned(op, right, left);
+                    self.arithmetic(op, left, right);
+                    self.arithmetic(op, right, left);
                 }
                 _ => {}
             },
@@ -195,7 +194,7 @@ impl Visitor for LiteralFinder<'_> {
 }
 
 impl LiteralFinder<'_> {
-    /// A comparison; `bound`: what the right side is of the left one.
+    /// A comparison. `bound` tells which bound of the left side the right side is.
     fn compare(&mut self, left: &Expr, right: &Expr, bound: Option<Bound>) {
         if let (Expr::Tuple(left), Expr::Tuple(right)) = (bare(left), bare(right))
             && left.len() == right.len()
@@ -223,37 +222,37 @@ impl LiteralFinder<'_> {
         });
     }
 
-    /// A pattern, a list or a document: a text, whatever the column is.
+    /// A pattern, a list or a document: a string, whatever the column's type is.
     fn text(&mut self, left: &Expr, right: &Expr) {
         for (side, other) in [(right, left), (left, right)] {
             self.add(side, other, |known, _| known.param_type = known.param_type.or(Some(ParamType::String)));
         }
     }
 
-    fn add(&mut self, side: &Expr, other: &Expr, tell: impl Fn(&mut LiteralInfo, &Comparand)) {
+    fn add(&mut self, side: &Expr, other: &Expr, update: impl Fn(&mut LiteralInfo, &Comparand)) {
         let leaves = leaves(side);
         if leaves.is_empty() {
             return;
         }
-        // Of a side that has a column itself, a constant is a part: it does not meet the other side.
+        // In a side that has a column itself, a constant is not compared with the other side.
         let alone = is_constant(side);
         let comparand = if alone { self.sources.comparand(other) } else { None };
-        let may = !alone || !is_constant(other);
+        let replaceable = !alone || !is_constant(other);
         for leaf in leaves {
             let literal = !matches!(leaf.value.value, Value::Placeholder(_));
-            if literal && (!may || leaf.joined) {
+            if literal && (!replaceable || leaf.joined) {
                 continue;
             }
             let mut known = LiteralInfo { param_type: leaf.cast, ..LiteralInfo::default() };
             if let (Some(comparand), true) = (&comparand, leaf.head || leaf.joined) {
                 known.name.clone_from(&comparand.name);
-                tell(&mut known, comparand);
+                update(&mut known, comparand);
             }
             self.record(&leaf, known);
         }
     }
 
-    /// What was found first stays; a literal must stand where one is looked for.
+    /// Records a constant; the first finding wins. A literal must be in a clause that filters.
     fn record(&mut self, leaf: &Leaf, mut known: LiteralInfo) {
         let site = match &leaf.value.value {
             Value::Placeholder(name) => Site::Placeholder(name.trim_start_matches(':').to_owned()),
@@ -282,8 +281,7 @@ impl LiteralFinder<'_> {
         }
     }
 
-    /// A placeholder that meets no column is of a type all the same: an untyped literal in its place would be no
-    /// number, or one of several things.
+    /// Gives a placeholder that is compared with no column a type: an untyped literal in its place might be ambiguous.
     fn typed(&mut self, expr: &Expr, param_type: ParamType) {
         if let Some(name) = placeholder_name(expr) {
             let old = self.found.known.entry(Site::Placeholder(name.to_owned())).or_default();
@@ -291,7 +289,7 @@ impl LiteralFinder<'_> {
         }
     }
 
-    fn reckoned(&mut self, op: &BinaryOperator, operand: &Expr, other: &Expr) {
+    fn arithmetic(&mut self, op: &BinaryOperator, operand: &Expr, other: &Expr) {
         let adds = matches!(op, BinaryOperator::Plus | BinaryOperator::Minus);
         let dated = |name: &str| self.text.dates.contains(name);
         let param_type = match bare(other) {
@@ -332,7 +330,7 @@ impl LiteralFinder<'_> {
         }
     }
 
-    /// Notes which literals of a clause may become params.
+    /// Records which literals of a clause may become params.
     fn filter(&mut self, expr: &Expr) {
         let mut filter = Filter { depth: 0, filtering: &mut self.filtering };
         let _ = expr.visit(&mut filter);
@@ -354,7 +352,7 @@ impl LiteralFinder<'_> {
     }
 }
 
-/// Where literals begin, those of subqueries apart: these have clauses of their own.
+/// Collects where literals start, except in subqueries, which have clauses of their own.
 struct Filter<'f> {
     depth: usize,
     filtering: &'f mut BTreeSet<(u64, u64)>,

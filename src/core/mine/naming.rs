@@ -1,4 +1,4 @@
-//! What a mined statement is called until somebody says it better: a phrasing, and an id.
+//! A first phrasing and id for a mined statement, for somebody to improve.
 
 use crate::catalog::identifier::TableName;
 use crate::catalog::identifier_words::split_identifier;
@@ -8,10 +8,10 @@ use crate::mine::params::NamedParam;
 use sqlparser::ast::{Expr, GroupByExpr, Query, Select, SelectItem, SetExpr, Value, ValueWithSpan};
 use std::collections::BTreeSet;
 
-/// Tables, and columns of a select list, that a phrasing names.
+/// Tables, and items of a select list, that a phrasing names, at most.
 const TABLES: usize = 4;
 const ITEMS: usize = 8;
-/// Words of an id, at most: tables, and columns.
+/// Tables, and columns, in an id, at most.
 const IN_ID: usize = 3;
 
 /// `invoice: billing country, sum total by billing country, for invoice date from {invoice_date_from}, at most {n}`.
@@ -65,7 +65,7 @@ fn item(item: &SelectItem) -> Option<String> {
     .filter(|words| !words.is_empty())
 }
 
-/// `sum total`; `None` where the expression is more than columns and calls.
+/// `sum total`; `None` if the expression is not made of columns and calls only.
 fn in_words(expr: &Expr) -> Option<String> {
     match expr {
         Expr::Identifier(ident) => Some(split_identifier(&ident.value)),
@@ -83,7 +83,7 @@ fn in_words(expr: &Expr) -> Option<String> {
     }
 }
 
-/// What the rows are grouped by; a number is a place in the select list.
+/// The grouping columns; a number is a position in the select list.
 fn groups(select: &Select) -> Vec<String> {
     let GroupByExpr::Expressions(expressions, _) = &select.group_by else { return Vec::new() };
     let words = |expr: &Expr| match expr {
@@ -96,8 +96,8 @@ fn groups(select: &Select) -> Vec<String> {
     expressions.iter().filter_map(words).take(ITEMS).collect()
 }
 
-/// `invoice_by_billing_country`: the tables, then the columns that params meet, else what is grouped by; with a number
-/// where that is taken.
+/// `invoice_by_billing_country`: the tables, then the columns that params are compared with, else the grouping columns.
+/// A number makes the id unique.
 pub(crate) fn id(query: &Query, tables: &[TableName], params: &[NamedParam], taken: &BTreeSet<String>) -> String {
     let tables: Vec<String> = tables.iter().take(IN_ID).filter_map(|table| snake_case(&table.name)).collect();
     let mut columns: Vec<String> = Vec::new();

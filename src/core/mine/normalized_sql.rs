@@ -1,18 +1,18 @@
-//! The text of a statement as pg_stat_statements holds it, made one that the parser reads: in its SQL constants are
-//! gone (`$1`), also where SQL has no place for a param, as after `interval`.
+//! Makes the text that pg_stat_statements holds parseable again. In it, constants are replaced by `$1`, also where SQL
+//! allows no param, for example after `interval`.
 
 use sqlparser::dialect::PostgreSqlDialect;
 use sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-/// The longest text that is looked at, in bytes.
+/// The longest text that is read, in bytes.
 const LONGEST: usize = 100_000;
-/// The longest SQL that is made of it: more than as many names have.
+/// The longest SQL that is made of it, in bytes.
 const LONGEST_SQL: usize = 32_768;
-/// Tokens of a statement that is looked at, white space and comments not counted.
+/// Number of tokens of a statement that is read, without white space and comments.
 const TOKENS: std::ops::RangeInclusive<usize> = 3..=500;
-/// Types before a constant that a date stands for as well.
+/// Types before a constant that a param of type date can replace.
 const DATES: [&str; 3] = ["date", "timestamp", "timestamptz"];
 /// Other types that may stand before a constant.
 const TYPES: &[&str] = &[
@@ -22,15 +22,15 @@ const TYPES: &[&str] = &[
     "varchar", "xml",
 ];
 
-/// One statement, on one line and without comments; `:p1` stands where `$1` did.
+/// One statement on one line, without comments, with `:p1` for `$1`.
 pub(crate) struct NormalizedSql {
     pub sql: String,
-    /// How many placeholders it has; other names with a colon are none of ours.
+    /// Number of its placeholders; other names with a colon do not count.
     pub placeholders: usize,
-    /// Those that stand where a date was.
+    /// The placeholders that replace a date.
     pub dates: BTreeSet<String>,
     pieces: Vec<SqlToken>,
-    /// Literals that are known of placeholders, by the names of these.
+    /// Known literals of placeholders, by name.
     values: BTreeMap<String, String>,
 }
 
@@ -40,7 +40,7 @@ struct SqlToken {
     bytes: Range<usize>,
 }
 
-/// A token of the text as it was, and what lies before it.
+/// A token of the original text, and what precedes it.
 struct SourceToken<'a> {
     token: Token,
     text: &'a str,
@@ -49,8 +49,8 @@ struct SourceToken<'a> {
 }
 
 impl NormalizedSql {
-    /// `None` where the text is no statement, or too short or too long a one. `values`: literals that stand again where
-    /// placeholders of these names would.
+    /// Reads a text. Returns `None` if it is not a statement, too short or too long. `values` are literals to put back for
+    /// placeholders, by name.
     pub(crate) fn read(text: &str, values: BTreeMap<String, String>) -> Option<Self> {
         if text.len() > LONGEST || text.contains('\0') {
             return None;
@@ -71,10 +71,10 @@ impl NormalizedSql {
         (made.sql.len() <= LONGEST_SQL).then_some(made)
     }
 
-    /// Adds the first of the tokens, with those after it that belong to it; gives how many.
+    /// Adds the first token and those after it that belong to it. Returns their number.
     fn add(&mut self, rest: &[SourceToken]) -> Option<usize> {
         let first = &rest[0];
-        // The field of EXTRACT is gone, and must be a word there.
+        // EXTRACT has lost its field, which must be a word.
         if let [_, open, field, from, ..] = rest
             && word(&first.token).is_some_and(|word| word == "extract")
             && (open.token == Token::LParen && word(&from.token).is_some_and(|word| word == "from"))
@@ -143,7 +143,7 @@ impl NormalizedSql {
         self.pieces.push(SqlToken { token, bytes: start..self.sql.len() });
     }
 
-    /// The bytes of a literal that begins at a byte: with the minus before it, or the type.
+    /// The bytes of the literal that starts at a byte, with its minus (`signed`) or type (`typed`).
     pub(crate) fn literal(&self, start: usize, signed: bool, typed: bool) -> Option<Range<usize>> {
         let at = self.pieces.binary_search_by_key(&start, |piece| piece.bytes.start).ok()?;
         let before = &self.pieces[..at];
@@ -162,7 +162,7 @@ impl NormalizedSql {
     }
 }
 
-/// The tokens that say something. Their places count lines and columns; bytes are found in one pass.
+/// The tokens except white space and comments. Bytes are found from lines and columns in one pass.
 fn significant(text: &str, tokens: Vec<TokenWithSpan>) -> Vec<SourceToken<'_>> {
     let mut chars = text.char_indices();
     let mut now = Location { line: 1, column: 1 };
@@ -195,7 +195,7 @@ fn significant(text: &str, tokens: Vec<TokenWithSpan>) -> Vec<SourceToken<'_>> {
     read
 }
 
-/// The name for what a `$1` is the place of. `None` where the token is a placeholder that is none of Postgres's.
+/// The name for a `$1`. The outer `None` means a placeholder that Postgres does not have.
 fn constant(token: &Token) -> Option<Option<String>> {
     let Token::Placeholder(text) = token else { return Some(None) };
     let number = text.strip_prefix('$')?;
@@ -203,7 +203,7 @@ fn constant(token: &Token) -> Option<Option<String>> {
     digits.then(|| Some(format!("p{number}")))
 }
 
-/// The word in a text literal, as EXTRACT has it.
+/// The word in a string literal that EXTRACT takes as its field.
 fn plain_word(literal: &str) -> Option<String> {
     let word = literal.strip_prefix('\'')?.strip_suffix('\'')?;
     let plain = !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
@@ -218,7 +218,7 @@ fn word(token: &Token) -> Option<String> {
     }
 }
 
-/// How many tokens are the name of a type that may stand before a constant.
+/// The number of tokens that name a type before a constant.
 fn type_words<'t>(tokens: impl Iterator<Item = &'t Token>) -> usize {
     let words: Vec<String> = tokens.take(4).map_while(word).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -230,7 +230,7 @@ fn type_words<'t>(tokens: impl Iterator<Item = &'t Token>) -> usize {
     }
 }
 
-/// Whether two tokens would be read as others without a space between them: `5AND`, `:p1AND`, `a[1::p1]`.
+/// Whether two tokens need a space between them to stay two: `5AND`, `:p1AND`, `a[1::p1]`.
 fn separate(last: Option<char>, first: Option<char>, before: Option<&Token>, token: &Token) -> bool {
     let name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '\'' | '"');
     let placeholder = |token: &Token| matches!(token, Token::Placeholder(_));
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn known_values_stand_again() {
+    fn known_values_are_put_back() {
         let values =
             [("p1", "'year'"), ("p2", "'x y'"), ("p3", "5")].map(|(name, value)| (name.to_owned(), value.to_owned()));
         let read =
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_looked_at() {
+    fn what_is_not_read() {
         let long = format!("SELECT {}1", "1,".repeat(250));
         for text in
             ["", "SELECT", "SELECT 1; -- c", "SELECT 'open", "SELECT \0 1", "SELECT $x$", "SELECT a, $b FROM t", &long]

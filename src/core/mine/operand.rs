@@ -1,19 +1,19 @@
-//! The operands of comparisons, and the constants that they are made of.
+//! The operands of comparisons, and the constants in them.
 
 use crate::curated::param::ParamType;
 use crate::mine::ast::{arguments, cast_type, function_name, is_arithmetic};
 use sqlparser::ast::{BinaryOperator, Expr, Function, Value, ValueWithSpan};
 
-/// A constant as it stands in an operand.
+/// A constant of an operand.
 pub(crate) struct Leaf<'e> {
     pub value: &'e ValueWithSpan,
-    /// The type that it is cast to or written with.
+    /// The type of a cast or of a typed literal.
     pub cast: Option<ParamType>,
     pub signed: bool,
     pub typed: bool,
-    /// It is what the operand is about: not the 30 of `$1 - 30`.
+    /// The main constant of the operand: not the 30 of `$1 - 30`.
     pub head: bool,
-    /// Part of a text that is put together.
+    /// Part of a concatenation.
     pub joined: bool,
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn bare(expr: &Expr) -> &Expr {
     }
 }
 
-/// The elements of an array that is written out.
+/// The elements of an ARRAY expression.
 pub(crate) fn elements(expr: &Expr) -> Option<&[Expr]> {
     match expr {
         Expr::Array(array) => Some(&array.elem),
@@ -53,7 +53,7 @@ pub(crate) fn elements(expr: &Expr) -> Option<&[Expr]> {
     }
 }
 
-/// The constants that an operand is made of.
+/// The constants of an operand.
 pub(crate) fn leaves(expr: &Expr) -> Vec<Leaf<'_>> {
     let mut leaves = Vec::new();
     collect(expr, None, (true, false), &mut leaves);
@@ -96,7 +96,7 @@ fn collect<'e>(expr: &'e Expr, cast: Option<ParamType>, (head, joined): (bool, b
     }
 }
 
-/// The argument that a call is a form of: what it gives is compared in its stead.
+/// The argument that a function transforms, such as that of `lower`, with the type that the function requires.
 fn argument(function: &Function) -> Option<(&Expr, Option<ParamType>)> {
     let args = arguments(function);
     match (function_name(function)?.as_str(), args.as_slice()) {

@@ -1,4 +1,4 @@
-//! A mined statement with params for its constants, named after the columns that they meet.
+//! Replaces the constants of a mined statement by params, named after the columns that they are compared with.
 
 use crate::curated::param::ParamType;
 use crate::mine::literals::{Bound, Constants, LiteralInfo, Site};
@@ -12,16 +12,16 @@ use std::ops::Range;
 pub(crate) struct NamedParam {
     pub name: String,
     pub param_type: ParamType,
-    /// The column that it meets, as a name has it.
+    /// The name of the column that it is compared with.
     pub column: Option<String>,
-    /// What it is of the column: `_from`, `_to` or nothing.
+    /// Which bound of the column it is: `_from`, `_to` or empty.
     pub suffix: &'static str,
-    /// How many rows are wanted, or left out.
+    /// The count of LIMIT or OFFSET.
     pub rows: bool,
 }
 
-/// The SQL with params, and these in the order of their places. `None` where places overlap, as no reading of the
-/// statement has them.
+/// Returns the SQL with params, and the params in the order of their places. `None` if places overlap, which does not
+/// happen for a statement that was read correctly.
 pub(crate) fn named(
     text: &NormalizedSql,
     statement: &Statement,
@@ -49,7 +49,7 @@ pub(crate) fn named(
     Some((sql, namer.params))
 }
 
-/// The places of constants, in their order; without a site where the value says nothing.
+/// The places of constants, in order; without a site if the value does not matter.
 fn edits(statement: &Statement, constants: &Constants) -> Option<Vec<(Range<usize>, Option<Site>)>> {
     let mut times: BTreeMap<&str, usize> = BTreeMap::new();
     for place in &statement.placeholders {
@@ -72,7 +72,7 @@ fn edits(statement: &Statement, constants: &Constants) -> Option<Vec<(Range<usiz
 struct ParamNamer {
     params: Vec<NamedParam>,
     taken: BTreeSet<String>,
-    /// Columns that have a bound on both sides.
+    /// Columns with a lower and an upper bound.
     ranges: BTreeSet<String>,
 }
 
@@ -118,7 +118,7 @@ impl ParamNamer {
     }
 
     fn free(&self, name: impl Fn(usize) -> String) -> String {
-        // There are fewer taken ones than numbers.
+        // There are fewer names taken than numbers tried.
         (1..=self.taken.len() + 1).map(name).find(|name| !self.taken.contains(name)).unwrap_or_default()
     }
 }

@@ -1,6 +1,5 @@
-//! Constants that are gone at one place of a statement and there at another: where GROUP BY, ORDER BY, DISTINCT ON or
-//! a window repeats an expression, Postgres keeps it once, and pg_stat_statements takes the constants out of that one
-//! alone.
+//! Finds constants that are replaced at one place of a statement but not at another. If GROUP BY, ORDER BY, DISTINCT ON
+//! or a window repeats an expression, Postgres keeps it once, and pg_stat_statements replaces the constants only there.
 
 use crate::sql::placeholder;
 use sqlparser::ast::{
@@ -12,7 +11,7 @@ use sqlparser::tokenizer::Token;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-/// The literals that stood where placeholders are, by the names of these.
+/// The original literals of placeholders, by name, as far as repeated expressions show them.
 pub(crate) fn values(query: &Query) -> BTreeMap<String, String> {
     let mut levels = Levels::default();
     let _ = query.visit(&mut levels);
@@ -43,7 +42,7 @@ impl Visitor for Levels {
 }
 
 impl Levels {
-    /// From what one level says more than once.
+    /// Learns from the repeated expressions of one query level.
     fn learn<'e>(&mut self, select: &'e Select, order_by: impl Iterator<Item = &'e Expr>) {
         let items = select.projection.iter().filter_map(|item| match item {
             SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } => Some(expr),
@@ -79,7 +78,7 @@ impl Levels {
     }
 }
 
-/// An expression with nothing where its constants are, and these; `None` where it is not more than constants.
+/// The text of an expression without its constants, and the constants. `None` if it has nothing but constants.
 fn blanked(mut expr: Expr) -> Option<(String, Vec<String>)> {
     if crate::mine::ast::is_constant(&expr) {
         return None;
@@ -94,9 +93,9 @@ fn blanked(mut expr: Expr) -> Option<(String, Vec<String>)> {
                     Token::SingleQuotedString(text) => format!("'{}'", text.replace('\'', "''")),
                     other => other.to_string(),
                 });
-                text.push('\0'); // nothing else is it
+                text.push('\0'); // occurs nowhere else
             }
-            // As Postgres folds it; a name in quotes keeps these.
+            // Fold as Postgres does; a quoted name keeps its quotes.
             Token::Word(word) if word.quote_style.is_none() => text.push_str(&word.value.to_ascii_lowercase()),
             other => text.push_str(&other.to_string()),
         }
@@ -104,7 +103,7 @@ fn blanked(mut expr: Expr) -> Option<(String, Vec<String>)> {
     (!constants.is_empty()).then_some((text, constants))
 }
 
-/// A field that is gone makes EXTRACT a call: one that is there is made the same.
+/// Rewrites EXTRACT as a call of `date_part`, the form that EXTRACT with a replaced field has.
 struct ExtractAsCall;
 
 impl VisitorMut for ExtractAsCall {
@@ -133,7 +132,7 @@ impl VisitorMut for ExtractAsCall {
     }
 }
 
-/// What the windows of one level are parted and ordered by.
+/// Collects the PARTITION BY and ORDER BY expressions of one level's windows.
 struct Windows {
     depth: usize,
     expressions: Vec<Expr>,
@@ -179,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_again() {
+    fn repeated_expressions_show_constants() {
         let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         let month = [pair("p1", "'month'")];
         assert_eq!(found("SELECT date_trunc(:p1, d), count(:p2) FROM t GROUP BY Date_Trunc('month', d)"), month);
@@ -193,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not() {
+    fn other_expressions_show_nothing() {
         for sql in [
             "SELECT :p1 FROM t GROUP BY 1 ORDER BY 'x'",
             "SELECT f(:p1, d) FROM t GROUP BY f('a', \"D\")",

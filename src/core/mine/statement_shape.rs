@@ -1,5 +1,5 @@
-//! The shape of a statement: what is left of it where constants, letter case, white space, the number of elements in
-//! a list and the order of the select list do not count.
+//! The shape of a statement: equal for statements that differ only in constants, letter case, white space, the number of
+//! elements in a list and the order of the select list.
 
 use crate::catalog::identifier::quote_identifier;
 use crate::mine::comparand::RowSources;
@@ -10,7 +10,7 @@ use sqlparser::ast::{
 };
 use std::ops::ControlFlow;
 
-/// The shape of a statement with placeholders. Tables count by their full names.
+/// Returns the shape of a statement with placeholders. Tables are compared by their full names.
 pub(crate) fn shape(mut query: Query, sources: &RowSources) -> String {
     let _ = query.visit(&mut ShapeNormalizer { sources });
     sort_select_list(&mut query);
@@ -59,7 +59,7 @@ impl VisitorMut for ShapeNormalizer<'_> {
     }
 }
 
-/// A list of nothing but placeholders is as good as one of them.
+/// Reduces a list of placeholders to one.
 fn one_of(items: &mut Vec<Expr>) {
     let placeholder = |item: &Expr| matches!(item, Expr::Value(ValueWithSpan { value: Value::Placeholder(_), .. }));
     if items.iter().all(placeholder) {
@@ -67,8 +67,8 @@ fn one_of(items: &mut Vec<Expr>) {
     }
 }
 
-/// Of the outermost query alone: elsewhere the order may say something. What GROUP BY and ORDER BY name by its place
-/// is written out.
+/// Sorts the select list of the outermost query. Elsewhere the order may matter. Positions in GROUP BY and ORDER BY are
+/// replaced by the expressions that they refer to.
 fn sort_select_list(query: &mut Query) {
     let SetExpr::Select(select) = query.body.as_mut() else { return };
     let items: Vec<String> = select.projection.iter().map(ToString::to_string).collect();
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_count() {
+    fn differences_that_do_not_count() {
         for (one, other) in [
             ("SELECT id, state FROM orders", "select STATE,  Id from shop.Orders"),
             ("SELECT id FROM orders WHERE state = :a", "SELECT id FROM orders WHERE \"state\" = :b"),
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_counts() {
+    fn differences_that_count() {
         for (one, other) in [
             ("SELECT id FROM orders", "SELECT id FROM customers"),
             ("SELECT id FROM orders", "WITH orders AS (SELECT 1 AS id) SELECT id FROM orders"),

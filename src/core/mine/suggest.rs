@@ -1,4 +1,4 @@
-//! Verified queries to edit, drafted from the statements that pg_stat_statements has seen.
+//! Drafts verified queries from the statements that pg_stat_statements has counted.
 
 use crate::catalog::identifier::TableName;
 use crate::curated::content::VerifiedQuery;
@@ -18,19 +18,19 @@ use crate::sql::reads::{Names, Reads};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A statement as pg_stat_statements holds it, and its calls.
+/// A statement from pg_stat_statements, and its calls.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MinedStatement {
-    /// Constants are `$1`, `$2`, …; some may be there still.
+    /// Constants are replaced by `$1`, `$2`, …; some may remain.
     pub text: String,
     pub calls: i64,
 }
 
-/// A verified query in the form of an import, for somebody to read and to edit.
+/// A verified query for somebody to edit and import.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Suggestion {
     pub query: VerifiedQuery,
-    /// Of all statements of its shape.
+    /// Calls of all statements of its shape.
     pub calls: i64,
     /// Relation keys.
     pub tables: Vec<String>,
@@ -38,9 +38,9 @@ pub struct Suggestion {
     pub columns: Vec<String>,
 }
 
-/// Drafts verified queries from statements that read tables of `names` and nothing else. Those alike but for the order
-/// of the select list are one, whose text has the most calls. Most calls first, ties by the SQL. `tick` is called between
-/// statements, so that the caller can break off.
+/// Drafts at most `limit` verified queries from statements that read only tables of `names`. Statements of one shape,
+/// with at least `min_calls` calls together, become one suggestion, with the text that has the most calls. Sorted by calls,
+/// most first, ties by SQL. `tick` is called between statements, so that the caller can cancel.
 pub fn suggest(
     mined: Vec<MinedStatement>,
     names: &Names,
@@ -69,7 +69,7 @@ pub fn suggest(
     let suggestions = clusters.into_iter().filter_map(|Cluster { statement, calls, .. }| {
         tick();
         let query = statement.query(&taken)?;
-        // What cannot be imported is no help.
+        // Skip what cannot be imported.
         validate::verified_query(&query, names).ok()?;
         taken.insert(query.id.clone());
         let tables = statement.reads.tables.keys().map(TableName::to_string).collect();
@@ -81,7 +81,7 @@ pub fn suggest(
 /// Statements of one shape.
 struct Cluster {
     statement: ParameterizedStatement,
-    /// Calls of the one that the statement is of.
+    /// Calls of `statement` alone.
     most: i64,
     calls: i64,
 }
@@ -96,17 +96,17 @@ impl Cluster {
     }
 }
 
-/// A statement with params.
+/// A statement with params for its constants.
 struct ParameterizedStatement {
     sql: String,
     params: Vec<NamedParam>,
     reads: Reads,
-    /// In the order in which the statement names them.
+    /// In the order of the statement.
     tables: Vec<TableName>,
 }
 
 impl ParameterizedStatement {
-    /// With its shape; `None` where the statement is not one to suggest.
+    /// Reads a text. Returns the shape, too, or `None` if the statement is not suitable.
     fn of(text: &str, names: &Names) -> Option<(String, Self)> {
         let mut read = NormalizedSql::read(text, BTreeMap::new())?;
         let mut statement = parse::parse(&read.sql).ok()?;
@@ -117,7 +117,7 @@ impl ParameterizedStatement {
         }
         let text = read;
         if statement.placeholders.len() != text.placeholders {
-            return None; // `:x` is none of Postgres's
+            return None; // Postgres has no `:x`
         }
         let sources = RowSources::of(&statement.query, names);
         if !sources.known {
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn params_are_named_after_what_they_meet() {
+    fn params_are_named_after_their_comparands() {
         for (mined, named) in [
             ("country = $1", "country = :country"),
             ("$1 = c.country", ":country = c.country"),
@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn constants_that_are_gone_become_params_wherever_they_were() {
+    fn replaced_constants_become_params() {
         for (mined, named) in [
             (
                 "SELECT $1 AS x, round(\"Total\", $2) FROM \"Invoice\"",
@@ -368,7 +368,7 @@ mod tests {
                 "SELECT CASE WHEN country = $1 THEN $2 END FROM customer",
                 "SELECT CASE WHEN country = :country THEN :p1 END FROM customer",
             ),
-            // What is said again says what it was.
+            // A repeated expression shows the constant.
             (
                 "SELECT date_trunc($1, born), count($2) FROM customer GROUP BY date_trunc('month', born) ORDER BY date_trunc('month', born), f($5, born)",
                 "SELECT date_trunc('month', born), count(1) FROM customer GROUP BY date_trunc('month', born) ORDER BY date_trunc('month', born), f(:p1, born)",
@@ -438,7 +438,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out() {
+    fn unsuitable_statements_are_left_out() {
         let long = format!("SELECT name FROM customer WHERE customer_id IN ({}1)", "1, ".repeat(250));
         let huge = format!("SELECT name FROM customer -- {}", "x".repeat(100_000));
         let deep = format!("SELECT {}name{} FROM customer", "(".repeat(200), ")".repeat(200));
@@ -481,7 +481,7 @@ mod tests {
     }
 
     #[test]
-    fn those_of_a_shape_are_one() {
+    fn statements_of_one_shape_are_one_suggestion() {
         let found = suggestions(
             &[
                 ("SELECT name, born FROM customer WHERE country = $1", 3),

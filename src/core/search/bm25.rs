@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-/// Constants of BM25 as its authors recommend them (Robertson and Zaragoza, 2009).
+/// Constants that the authors recommend.
 const K1: f64 = 1.2;
 const B: f64 = 0.75;
-/// BM25 of each document. How rare a word is, and how long a document usually is, is judged by these
-/// documents alone, so that what is not among them tells nothing.
+/// BM25 of each document (Robertson and Zaragoza, 2009), given its length in words and its counts of the question's
+/// words. The frequency of words and the mean length come from these documents only, so that a score reveals nothing
+/// about documents that the caller may not read.
 pub fn bm25(documents: &[(u64, &BTreeMap<String, u64>)]) -> Vec<f64> {
     let count = documents.len() as f64;
     let usual = documents.iter().map(|(length, _)| *length as f64).sum::<f64>() / count.max(1.0);

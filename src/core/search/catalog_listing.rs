@@ -1,22 +1,22 @@
-//! A datasource's tables, a line each, for a model that picks by reading: within a budget of tokens.
+//! A datasource's tables, one line each, for a model that picks tables by reading: within a budget of tokens.
 
 use crate::catalog::identifier::TableName;
 use crate::catalog::identifier_words::split_identifier;
 use crate::catalog::schema::{Schema, Table};
 use std::collections::{BTreeSet, HashMap};
 
-/// Characters that a token usually has, in English and in names.
+/// Characters of a typical token, in English and in names.
 const PER_TOKEN: usize = 4;
-/// Words of a table that its line gives.
+/// Key words on a table's line, at most.
 const KEY_WORDS: usize = 6;
-/// Tables that a line names as joined.
+/// Joined tables on a line, at most.
 const JOINED: usize = 6;
-/// Names of what is kept rather than used: these tables go first.
+/// Words in the names of tables that are kept but not used: they are dropped first.
 const ARCHIVE: &str = " archive archived archives backup backups bak old copy tmp temp temporary staging stage deprecated \
     obsolete unused test tests legacy history hist audit log logs ";
 
-/// `schema.table | 12c | 14.3K rows | key words | -> joined tables`, a line a table, by name; what the budget
-/// does not hold is left out: what is archived by its name first, then the smallest, of equal ones the last by name.
+/// Renders `schema.table | 12c | 14.3K rows | key words | -> joined tables`, one line a table, sorted by name. If the
+/// lines exceed the budget, tables that look archived are dropped first, then the smallest, then the last by name.
 pub fn render(schema: &Schema, budget_tokens: usize) -> String {
     let rarity = rarity(schema);
     let joined = joined(schema);
@@ -25,7 +25,7 @@ pub fn render(schema: &Schema, budget_tokens: usize) -> String {
         let line = line(table, &rarity, joined.get(&table.name));
         lines.push((is_archived(&table.name.name), table.metadata.row_count.unwrap_or(0), at, line));
     }
-    // What is to be kept most comes first.
+    // Sort by what to keep first.
     lines.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| b.1.cmp(&a.1)).then_with(|| a.2.cmp(&b.2)));
     let mut left = budget_tokens.saturating_mul(PER_TOKEN);
     let mut kept: Vec<(usize, String)> = Vec::new();
@@ -57,7 +57,7 @@ fn line(table: &Table, rarity: &HashMap<String, usize>, joined: Option<&BTreeSet
         }
         parts.push(format!("-> {}", names.join(", ")));
     }
-    // A name may hold what would begin another line.
+    // A name may hold a line break.
     parts.join(" | ").chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
@@ -75,7 +75,7 @@ fn short(rows: i64) -> String {
     }
 }
 
-/// The words of its columns that the fewest tables have, in the order of the columns.
+/// The words of the table's columns that the fewest tables have, in the order of the columns.
 fn key_words(table: &Table, rarity: &HashMap<String, usize>) -> Vec<String> {
     let own = split_identifier(&table.name.name);
     let mut words: Vec<String> = Vec::new();
@@ -103,7 +103,7 @@ fn column_words(table: &Table) -> Vec<String> {
     words.collect()
 }
 
-/// How many tables have each word.
+/// The number of tables that have each word in a column name.
 fn rarity(schema: &Schema) -> HashMap<String, usize> {
     let mut rarity: HashMap<String, usize> = HashMap::new();
     for table in &schema.tables {
@@ -139,7 +139,7 @@ mod tests {
     use crate::fixture::schema;
 
     #[test]
-    fn a_line_says_what_is_in_a_table() {
+    fn a_line_describes_a_table() {
         assert_eq!(
             render(&schema(), 1000),
             "shop.customers | 2c | email | -> shop.orders\n\

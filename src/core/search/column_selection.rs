@@ -1,5 +1,5 @@
-//! What of a table is sent to a planner: a small table whole, of a larger one the columns that joins and
-//! the question need.
+//! The columns of a table that are sent to a planner: all columns of a small table, otherwise those that joins and the
+//! question need.
 
 use crate::catalog::identifier::TableName;
 use crate::catalog::identifier_words::split_identifier;
@@ -8,13 +8,13 @@ use crate::snapshot::render::render_table;
 use serde_json::{Value, json};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-/// Words by which a column names, numbers, dates or sorts its row.
+/// Words of columns that identify, number, date or classify a row.
 const NAME_LIKE: [&str; 8] = ["name", "title", "code", "label", "number", "date", "amount", "status"];
 
-/// A table that is to be sent.
+/// What is known about the columns of a table that is sent.
 #[derive(Debug, Clone, Default)]
 pub struct ColumnRequest {
-    /// Its name-like columns go along: the search is sure of it.
+    /// The search is sure of the table: its name-like columns are sent, too.
     pub sure: bool,
     /// Columns that the question hit.
     pub hits: BTreeSet<String>,
@@ -22,10 +22,10 @@ pub struct ColumnRequest {
     pub values: HashMap<String, String>,
 }
 
-/// The columns of `table` that are sent, in their order: its primary key, its foreign keys to tables that
-/// are sent, the hits, and, where the search is sure of the table, what names its rows; all of them where
-/// they are at most `whole`.
-pub fn columns(table: &Table, wanted: &ColumnRequest, sent: &HashSet<TableName>, whole: usize) -> Vec<String> {
+/// Selects the columns of `table` to send, in their order: its primary key, its foreign keys to tables that are sent,
+/// the hits, and the name-like columns if the search is sure of the table. A table of at most `whole` columns is sent
+/// whole.
+pub fn columns(table: &Table, request: &ColumnRequest, sent: &HashSet<TableName>, whole: usize) -> Vec<String> {
     let keys = table.contract.foreign_keys.iter().filter(|key| sent.contains(&key.referred()));
     let mut needed: HashSet<&str> = keys.flat_map(|key| &key.columns).map(String::as_str).collect();
     needed.extend(table.contract.primary_key.iter().map(String::as_str));
@@ -33,7 +33,7 @@ pub fn columns(table: &Table, wanted: &ColumnRequest, sent: &HashSet<TableName>,
     let columns = table.contract.columns.iter().map(|column| column.name.as_str());
     columns
         .filter(|name| {
-            all || needed.contains(name) || wanted.hits.contains(*name) || (wanted.sure && is_name_like(name))
+            all || needed.contains(name) || request.hits.contains(*name) || (request.sure && is_name_like(name))
         })
         .map(str::to_owned)
         .collect()
@@ -43,9 +43,9 @@ fn is_name_like(column: &str) -> bool {
     split_identifier(column).split(' ').any(|word| NAME_LIKE.contains(&word))
 }
 
-/// The table's definition with these columns alone, its foreign keys to tables that are sent, and the values
-/// that the question names. `other_columns` counts those left out.
-pub fn definition(table: &Table, columns: &[String], wanted: &ColumnRequest, sent: &HashSet<TableName>) -> Value {
+/// Renders the table's definition with only these columns, its foreign keys to tables that are sent, and the values that
+/// the question names. `other_columns` counts the columns that are left out.
+pub fn definition(table: &Table, columns: &[String], request: &ColumnRequest, sent: &HashSet<TableName>) -> Value {
     let kept: HashSet<&str> = columns.iter().map(String::as_str).collect();
     let mut cut = table.clone();
     let total = cut.contract.columns.len();
@@ -69,14 +69,14 @@ pub fn definition(table: &Table, columns: &[String], wanted: &ColumnRequest, sen
         definition["other_columns"] = json!(left_out);
     }
     for column in definition["columns"].as_array_mut().into_iter().flatten() {
-        if let Some(value) = column["name"].as_str().and_then(|name| wanted.values.get(name)) {
+        if let Some(value) = column["name"].as_str().and_then(|name| request.values.get(name)) {
             column["matched_value"] = json!(value);
         }
     }
     definition
 }
 
-/// Columns at the far end of a sent table's foreign keys, which must be sent for the join to be whole.
+/// Columns that foreign keys between the sent tables refer to. They are sent, too, so that each join is complete.
 pub fn far_ends(tables: &[&Table]) -> HashMap<TableName, BTreeSet<String>> {
     let names: HashSet<&TableName> = tables.iter().map(|table| &table.name).collect();
     let mut ends: HashMap<TableName, BTreeSet<String>> = HashMap::new();
@@ -119,9 +119,9 @@ mod tests {
     #[test]
     fn the_definition_is_cut_and_quotes_the_value() {
         let orders = schema().tables.remove(1);
-        let wanted =
+        let request =
             ColumnRequest { values: [("state".to_owned(), "open".to_owned())].into(), ..ColumnRequest::default() };
-        let shown = definition(&orders, &["id".into(), "state".into()], &wanted, &sent(&["orders"]));
+        let shown = definition(&orders, &["id".into(), "state".into()], &request, &sent(&["orders"]));
         assert_eq!(shown["columns"].as_array().unwrap().len(), 2);
         assert_eq!(shown["columns"][1]["matched_value"], "open");
         assert_eq!(shown["other_columns"], 1);

@@ -1,4 +1,4 @@
-//! Fusing signals by reciprocal ranks or by scores, and the shortlist that routing makes of it.
+//! Fuses signals by reciprocal ranks or by scores, and cuts the result to a shortlist.
 
 use crate::search::z_scores::z_scores;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -10,7 +10,7 @@ pub const RRF_K: u32 = 60;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hit {
     pub datasource: String,
-    /// Empty for a score that is not an entry's.
+    /// The entry; empty for a score that belongs to no entry.
     pub id: String,
     /// Cosine similarity to the question; for the signal `words`, BM25.
     pub similarity: f64,
@@ -40,11 +40,11 @@ impl Fusion {
     }
 }
 
-/// The signal whose scores are no cosines.
+/// The signal whose scores are not cosines.
 pub const WORDS: &str = "words";
-/// Signals of what people wrote of a datasource; the others are of what its schema holds.
+/// Signals from what people wrote about a datasource. The others come from its schema.
 const WRITTEN: [&str; 3] = ["description", "examples", "curated"];
-/// Those of them that are of questions.
+/// The signals among these that compare questions with questions.
 const QUESTIONS: [&str; 2] = ["examples", "curated"];
 
 /// One search and what it found.
@@ -87,13 +87,13 @@ pub struct RankedDatasource {
     pub score: f64,
     /// The best cosine over all signals.
     pub similarity: f64,
-    /// Ranks that a signal really gave.
+    /// The rank in each signal that ranked it.
     pub ranks: BTreeMap<&'static str, u32>,
 }
 
-/// Sum over the signals of `1 / (RRF_K + rank)`, best first, ties to the smaller name. A datasource
-/// that a signal did not rank gets the rank after its last; a signal that ranked nothing is
-/// skipped.
+/// Reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009): the sum over the signals of `1 / (RRF_K + rank)`,
+/// best first, ties to the smaller name. A datasource that a signal did not rank gets the rank after its last. A signal
+/// that ranked nothing is skipped.
 pub fn fuse(signals: &[Signal]) -> Vec<RankedDatasource> {
     let names: BTreeSet<&str> =
         signals.iter().flat_map(|signal| &signal.hits).map(|hit| hit.datasource.as_str()).collect();
@@ -123,8 +123,8 @@ pub fn fuse(signals: &[Signal]) -> Vec<RankedDatasource> {
         }
     }
     for candidate in &mut fused {
-        // Summed in the order of the ranks, so that rounding makes no difference between candidates
-        // that the same ranks came to by different signals.
+        // Sum in the order of the ranks, so that candidates with the same ranks from different signals do not differ by
+        // rounding.
         let mut ranks = counted.remove(&candidate.datasource).unwrap_or_default();
         ranks.sort_unstable();
         candidate.score = ranks.into_iter().map(|rank| 1.0 / f64::from(RRF_K + rank)).sum();
@@ -133,11 +133,10 @@ pub fn fuse(signals: &[Signal]) -> Vec<RankedDatasource> {
     fused
 }
 
-/// Sum over the kinds of evidence of each one's z-scores over the datasources that it saw, best first, ties to the
-/// smaller name. A signal is a kind of its own, but for sample questions and verified queries, which are one: both are
-/// questions that the datasource answers, and the nearer of the two counts. What people wrote (description,
-/// questions) and what the schema holds (tables, columns, words) count equally: the kinds of each that saw anything
-/// share it. A kind that cannot see a datasource does not punish it: there it is at the kind's mean.
+/// Fuses scores: the sum over the kinds of evidence of their z-scores, best first, ties to the smaller name. Each signal
+/// is a kind, except that sample questions and verified queries form one kind, of which the more similar counts. What
+/// people wrote (description, questions) and what the schema holds (tables, columns, words) have equal weight, shared
+/// by the kinds that found anything. A datasource that a kind did not find gets the kind's mean, 0.
 pub fn fuse_scores(signals: &[Signal]) -> Vec<RankedDatasource> {
     let names: BTreeSet<&str> =
         signals.iter().flat_map(|signal| &signal.hits).map(|hit| hit.datasource.as_str()).collect();
@@ -160,7 +159,7 @@ pub fn fuse_scores(signals: &[Signal]) -> Vec<RankedDatasource> {
             if signal.name != WORDS {
                 candidate.similarity = candidate.similarity.max(place.best.similarity);
             } else if place.best.similarity <= 0.0 {
-                continue; // no word of the question is no rank
+                continue; // without a word of the question there is no rank
             }
             candidate.ranks.insert(signal.name, place.rank);
         }
@@ -205,8 +204,8 @@ impl DropReason {
     }
 }
 
-/// Keeps, in fused order, at most `candidates` whose similarity reaches `floor_ratio` of the best
-/// one's; gives what it dropped with the reason.
+/// Keeps, in fused order, at most `candidates` datasources whose similarity is at least `floor_ratio` times the best
+/// one. Also returns the dropped ones, each with the reason.
 pub fn shortlist(
     fused: Vec<RankedDatasource>,
     candidates: usize,

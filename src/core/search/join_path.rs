@@ -5,10 +5,10 @@ use std::collections::{BTreeSet, VecDeque};
 /// Foreign keys on a path, at most.
 const HOPS: usize = 3;
 
-/// The tables that connect the chosen ones: over and over the shortest path between two groups of chosen
-/// tables that are not yet connected, as long as one has at most three foreign keys. Of equal paths the
-/// one that starts and goes by the earlier tables. Gives the tables between, in the order found.
-/// `neighbours[i]` are the tables that table `i` is joined with, in order.
+/// Finds the tables that connect the chosen ones. Repeatedly takes the shortest path between two groups of chosen tables
+/// that are not connected yet, as long as one has at most three foreign keys; ties go to the path through the earlier
+/// tables. Returns the tables in between, in the order found. `neighbours[i]` lists the tables that table `i` is joined
+/// with, in order.
 pub(crate) fn connect(chosen: &[usize], neighbours: &[Vec<usize>]) -> Vec<usize> {
     let mut sent: Vec<usize> = chosen.to_vec();
     let mut between = Vec::new();
@@ -25,7 +25,7 @@ pub(crate) fn connect(chosen: &[usize], neighbours: &[Vec<usize>]) -> Vec<usize>
     }
 }
 
-/// The group of each sent table, told by the place of its first member; `None` for tables not sent.
+/// The group of each sent table, identified by its first member; `None` for a table that is not sent.
 fn groups(sent: &[usize], neighbours: &[Vec<usize>]) -> Vec<Option<usize>> {
     let members: BTreeSet<usize> = sent.iter().copied().collect();
     let mut groups = vec![None; neighbours.len()];

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-/// A candidate of the pool: an entry near the query.
+/// A candidate of the pool: an entry similar to the query.
 #[derive(Debug, Clone)]
 pub struct Candidate<'a> {
     pub id: &'a str,
@@ -13,7 +13,7 @@ pub struct Candidate<'a> {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pick {
-    /// Where the candidate stands in the pool.
+    /// The candidate's index in the pool.
     pub at: usize,
     pub mmr_score: f64,
     /// The greatest similarity to an earlier pick; `None` for the first.
@@ -25,7 +25,7 @@ pub struct Pick {
 /// Goldstein, SIGIR 1998). Ties go to the smaller id. `tick` is called before each pick, so that a
 /// long selection can be cancelled.
 pub fn select(pool: &[Candidate], k: usize, lambda: f64, tick: &mut dyn FnMut()) -> Vec<Pick> {
-    let vectors: Vec<Vec<f32>> = pool.iter().map(|candidate| normalised(candidate.vector)).collect();
+    let vectors: Vec<Vec<f32>> = pool.iter().map(|candidate| normalized(candidate.vector)).collect();
     let mut redundancy: Vec<Option<f64>> = vec![None; pool.len()];
     let mut left: Vec<usize> = (0..pool.len()).collect();
     let mut picks = Vec::with_capacity(k.min(pool.len()));
@@ -64,13 +64,13 @@ pub fn select(pool: &[Candidate], k: usize, lambda: f64, tick: &mut dyn FnMut())
     picks
 }
 
-fn normalised(vector: &[f32]) -> Vec<f32> {
+fn normalized(vector: &[f32]) -> Vec<f32> {
     let norm = dot(vector, vector).sqrt();
     if norm > 0.0 { vector.iter().map(|x| x / norm).collect() } else { vector.to_vec() }
 }
 
-/// Dot product in eight running sums, which the compiler turns into vector instructions. The order
-/// of summing is fixed, so the same vectors give the same number.
+/// Dot product in eight running sums, which the compiler vectorizes. The order of summation is fixed, so equal vectors
+/// have equal results.
 fn dot(a: &[f32], b: &[f32]) -> f32 {
     let mut sums = [0f32; 8];
     let (a, b) = (&a[..a.len().min(b.len())], &b[..a.len().min(b.len())]);
@@ -131,7 +131,7 @@ mod tests {
                     let score = |at: usize| {
                         let redundancy = picked
                             .iter()
-                            .map(|&p| f64::from(dot(&normalised(pool[p].vector), &normalised(pool[at].vector))))
+                            .map(|&p| f64::from(dot(&normalized(pool[p].vector), &normalized(pool[at].vector))))
                             .fold(f64::NEG_INFINITY, f64::max);
                         if picked.is_empty() {
                             pool[at].similarity

@@ -2,18 +2,18 @@
 
 use crate::search::z_scores::order;
 
-/// Personalised PageRank: tables that walks start from, the rank over which their weight falls to 1/e,
-/// the chance to start again, and steps until the walk has settled.
+/// Tables that walks start from, the number of ranks over which their weight falls to 1/e, the probability of a
+/// restart, and the number of steps, after which the walk has converged.
 const SEEDS: usize = 20;
 const FALL: f64 = 4.0;
 const RESTART: f64 = 0.15;
 const STEPS: usize = 20;
-/// How much of a table's score is its own evidence; the rest is the walk's.
+/// Share of a table's score that is its own evidence. The rest comes from the walk.
 const OWN: f64 = 0.7;
 
-/// Lets the best tables lend to those that foreign keys join them with: seven tenths of a table's score are
-/// its own, three tenths a personalised PageRank from the best (Haveliwala 2002). Both are taken as shares
-/// of the greatest. `neighbours[i]` are the tables that table `i` is joined with.
+/// Lets the best tables raise the scores of tables that foreign keys join them with: 0.7 times a table's own score plus
+/// 0.3 times a personalized PageRank from the best tables (Haveliwala 2002), both divided by their maximum. Scores are
+/// from 0 to 1. `neighbours[i]` lists the tables that table `i` is joined with.
 pub fn propagate(scores: &[f64], neighbours: &[Vec<usize>]) -> Vec<f64> {
     let mut start = vec![0.0; scores.len()];
     for (rank, at) in order(scores).into_iter().take(SEEDS).enumerate() {

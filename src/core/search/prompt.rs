@@ -1,30 +1,30 @@
-//! Definitions as a model's prompt wants them: one compact JSON object a table, empty values left out.
+//! Definitions for a model's prompt: one compact JSON object a table, without empty values.
 
 use crate::catalog::identifier::TableName;
 use crate::catalog::schema::{ColumnContract, ColumnMetadata, Table};
 use serde_json::{Value, json};
 
-/// A definition that was retrieved.
+/// A retrieved table.
 pub struct PromptTable<'a> {
-    /// The table, whose snapshot says which columns are keys.
+    /// The table in the snapshot, which knows which columns are keys.
     pub table: &'a Table,
-    /// What of it is shown: as `select::definition` makes it.
+    /// The part to show, from `column_selection::definition`.
     pub definition: &'a Value,
     pub preferred: bool,
 }
 
-/// The lines, preferred tables first, then by name.
+/// Renders one line a table, preferred tables first, then by name.
 pub fn render(mut shown: Vec<PromptTable>) -> String {
     shown.sort_by(|a, b| b.preferred.cmp(&a.preferred).then_with(|| a.table.name.cmp(&b.table.name)));
     shown.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// A term that the question uses, as its metadata has it.
+/// Renders a term that the question uses, from its entry's metadata.
 pub fn term(metadata: &Value) -> String {
     fields(metadata, &["term", "definition", "synonyms", "tables"])
 }
 
-/// A metric that the question uses: `{"metric":…,"description":…,"expression":…,"table":…}`.
+/// Renders a metric that the question uses: `{"metric":…,"description":…,"expression":…,"table":…}`.
 pub fn metric(metadata: &Value) -> String {
     let name = non_empty_json(&metadata["name"]).map_or_else(String::new, |name| format!("\"metric\":{name},"));
     fields(metadata, &["description", "expression", "table"]).replacen('{', &format!("{{{name}"), 1)
@@ -101,7 +101,7 @@ fn list(items: Vec<String>) -> Option<String> {
     (!items.is_empty()).then(|| format!("[{}]", items.join(",")))
 }
 
-/// A JSON object, its fields in this order: a reader wants the name first.
+/// A JSON object with its fields in this order, which serde_json would sort: a reader expects the name first.
 fn object(fields: &[(&str, Option<String>)]) -> String {
     let fields = fields.iter().filter_map(|(name, value)| Some(format!("\"{name}\":{}", value.as_deref()?)));
     format!("{{{}}}", fields.collect::<Vec<_>>().join(","))

@@ -1,4 +1,4 @@
-//! A sub-query: what an application knows of the question beside its words.
+//! The argument `sub_query`: what an application knows about the question besides its words.
 
 use serde_json::Value;
 use std::collections::HashSet;
@@ -15,7 +15,7 @@ pub enum SubQueryError {
     UnknownKey(String),
 }
 
-/// The text that is embedded: the question, then every text of the sub-query, each once.
+/// The text to embed: the question, then every distinct text of the sub-query, one a line.
 pub fn text(question: &str, sub_query: Option<&Value>) -> Result<String, SubQueryError> {
     let mut parts = DistinctTexts::default();
     parts.add(question);
@@ -31,7 +31,7 @@ pub fn text(question: &str, sub_query: Option<&Value>) -> Result<String, SubQuer
     Ok(parts.texts.join("\n"))
 }
 
-/// Texts in their order, each once.
+/// Distinct texts in order.
 #[derive(Default)]
 struct DistinctTexts {
     texts: Vec<String>,
@@ -47,7 +47,7 @@ impl DistinctTexts {
     }
 }
 
-/// Texts and numbers, however deep; an object's keys say something, too.
+/// Collects texts, numbers and the keys of objects at any depth.
 fn collect_texts(value: &Value, parts: &mut DistinctTexts) {
     match value {
         Value::String(text) => parts.add(text),
@@ -67,7 +67,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn adds_what_is_said() {
+    fn adds_texts_numbers_and_keys() {
         let sub_query = json!({
             "group_by": ["country"], "intent": " count customers ", "metrics": null,
             "filters": [{"column": "year", "value": 2013}, "country"],

@@ -1,24 +1,24 @@
-//! Ranking tables for a question by three kinds of evidence (the table's own text, its best column's text,
-//! the words they share with the question) and by the foreign keys between them.
+//! Ranks tables for a question by three kinds of evidence: the table's own text, its best column's text, and the words
+//! that they share with the question.
 
 use crate::search::bm25::bm25;
 use crate::search::z_scores::z_scores;
 use std::collections::BTreeMap;
 
-/// What a search found of a table, or of whatever else is ranked: `None` is what it could not see.
+/// What a search found about a table, or anything else that is ranked. `None` means that the search did not see it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TableSignals {
     /// Cosine similarity of the table's own text to the question.
     pub table: Option<f64>,
-    /// That of its most similar column.
+    /// Cosine similarity of its most similar column.
     pub column: Option<f64>,
-    /// Words in its name, comments, columns and synonyms.
+    /// Number of words in its name, comments, columns and synonyms.
     pub length: u64,
-    /// How often it has each of the question's words.
+    /// How often each word of the question occurs.
     pub terms: BTreeMap<String, u64>,
 }
 
-/// The sum of the three kinds of evidence as z-scores; the least is 0.
+/// The sum of the three kinds of evidence as z-scores, shifted so that the least is 0. One score for each table.
 pub fn fuse(evidence: &[TableSignals]) -> Vec<f64> {
     let words: Vec<(u64, &BTreeMap<String, u64>)> = evidence.iter().map(|found| (found.length, &found.terms)).collect();
     let signals = [

@@ -1,6 +1,6 @@
 //! Terms that a question uses.
 
-/// Whether a question mentions a word or words: as whole words, letter case and a plural `s` aside.
+/// Whether a question contains a word or phrase as whole words. Letter case and a plural `s` are ignored.
 pub fn mentions(question: &str, phrase: &str) -> bool {
     let (question, phrase) = (words(question), words(phrase));
     !phrase.is_empty() && question.windows(phrase.len()).any(|run| run == phrase.as_slice())
@@ -12,7 +12,7 @@ fn words(text: &str) -> Vec<String> {
     words.map(|word| singular(word).to_owned()).collect()
 }
 
-/// `rates` and `rate` are one word, `loss` and `bus` are not cut.
+/// Removes a plural `s` (`rates`), but not the end of `loss` or `bus`.
 fn singular(word: &str) -> &str {
     match word.strip_suffix('s') {
         Some(stem) if stem.chars().count() >= 3 && !stem.ends_with(['s', 'u', 'i']) => stem,
@@ -25,7 +25,7 @@ mod tests {
     use super::mentions;
 
     #[test]
-    fn whole_words_are_said() {
+    fn whole_words_are_matched() {
         for (question, phrase) in [
             ("What is our churn rate?", "churn rate"),
             ("Churn-rates of 2012", "churn rate"),

@@ -2,21 +2,21 @@
 
 use crate::catalog::identifier_words::split_identifier;
 
-/// A value that the question names is worth as much as a column whose text is the question, …
+/// Similarity of a column whose value the question names: that of a text equal to the question, …
 const EXACT: f64 = 1.0;
-/// … and one with a typing error a little less.
+/// … and a little less with a typing error.
 const NEAR: f64 = 0.9;
-/// Shorter texts are told apart by one letter.
+/// Shorter words often differ by one letter only. In characters.
 const SHORTEST_NEAR: usize = 6;
 /// Words of a value, at most.
 const MOST_WORDS: usize = 5;
-/// Values that are words of every other question.
+/// Values that are common words of questions.
 const COMMON: &str =
     " a all an and any are as at be by do for from in is it me no not of off on or other so the to up us was yes ";
 
-/// A question, ready to be compared with values.
+/// A question prepared for comparison with values.
 pub struct ValueMatcher {
-    /// Runs of one to five words, in lower case, each with the number of its words.
+    /// Runs of one to five words, in lower case.
     runs: Vec<String>,
 }
 
@@ -24,7 +24,7 @@ pub struct ValueMatcher {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ValueMatch {
     pub value: String,
-    /// 1 for the value as it is, a little less with a typing error.
+    /// 1 for the exact value, 0.9 with a typing error.
     pub similarity: f64,
 }
 
@@ -40,8 +40,8 @@ impl ValueMatcher {
         Self { runs }
     }
 
-    /// The best match among a column's values: the exact before the near, then the longer, then the
-    /// earlier. Numbers and single letters are not looked for, nor common words.
+    /// The best match among a column's values: exact matches first, then the longer value, then the earlier one. Numbers,
+    /// single letters and common words do not match.
     pub fn best(&self, values: &[String]) -> Option<ValueMatch> {
         let found = values.iter().filter_map(|value| self.compare(value));
         found.reduce(|best, next| {
@@ -68,7 +68,8 @@ impl ValueMatcher {
     }
 }
 
-/// One letter more, less, other or out of place; the first letter is the same, or a plural.
+/// Whether the texts begin with the same letter and differ by one letter that is added, missing, other or transposed, or
+/// by a plural `es`.
 fn nearly(run: &str, value: &str) -> bool {
     run.len().abs_diff(value.len()) <= 2
         && run.chars().next() == value.chars().next()
@@ -76,7 +77,7 @@ fn nearly(run: &str, value: &str) -> bool {
 }
 
 fn plain_words(text: &str) -> Vec<String> {
-    // As a reader reads it: `in_progress` is named by "in progress".
+    // "in progress" matches `in_progress`.
     let text = if text.contains(' ') { text.to_lowercase() } else { split_identifier(text) };
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
@@ -103,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn what_says_nothing_is_not_found() {
+    fn numbers_and_common_words_do_not_match() {
         assert_eq!(named("orders of all customers in 2013", &["all", "2013", "a", "in", ""]), None);
         assert_eq!(named("a rack of tracks", &["Rock"]), None, "short words differ by a letter");
         assert_eq!(named("", &["Rock"]), None);

@@ -1,19 +1,19 @@
 //! Scores on one scale.
 
-/// How far each score is from the mean of those that there are, in standard deviations. What has none
-/// is at the mean: a signal that cannot see it does not punish it.
+/// The distance of each score from the mean, in standard deviations. `None`, which a signal did not see, is at the mean.
+/// All are 0 if the scores are equal.
 pub fn z_scores(scores: &[Option<f64>]) -> Vec<f64> {
     let seen: Vec<f64> = scores.iter().flatten().copied().collect();
     let count = seen.len().max(1) as f64;
     let mean = seen.iter().sum::<f64>() / count;
     let deviation = (seen.iter().map(|score| (score - mean).powi(2)).sum::<f64>() / count).sqrt();
-    // Equal scores differ by rounding alone.
+    // Equal scores may differ by rounding.
     let flat = deviation <= 1e-9 * mean.abs().max(1.0);
     let place = |score: f64| if flat { 0.0 } else { (score - mean) / deviation };
     scores.iter().map(|score| score.map_or(0.0, place)).collect()
 }
 
-/// Places by score, best first; ties go to the earlier.
+/// Positions by score, best first; ties go to the earlier position.
 pub fn order(scores: &[f64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..scores.len()).collect();
     order.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]).then_with(|| a.cmp(b)));

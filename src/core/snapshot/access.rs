@@ -1,4 +1,4 @@
-//! What a role may read, and what is left of a snapshot for it.
+//! What a role may read, and the part of a snapshot that it may see.
 
 use crate::catalog::identifier::TableName;
 use crate::catalog::schema::{Schema, Table};
@@ -11,15 +11,15 @@ use std::collections::{HashMap, HashSet};
 pub enum TableAccess {
     /// SELECT on the table as such.
     Whole,
-    /// SELECT on these columns alone, with [`ALL_COLUMNS`] where they are all that there are today. A snapshot may know
-    /// columns that have since been dropped: rights on all columns of today are no rights on those.
+    /// SELECT on these columns only, with [`ALL_COLUMNS`] if they are all current columns. A snapshot may hold columns
+    /// that have been dropped since, on which these rights say nothing.
     Columns(HashSet<String>),
 }
 
 /// A role's rights on the tables of a datasource.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Access {
-    /// The role bypasses row security: all is visible, also what has since been dropped.
+    /// The role bypasses row security: everything is visible, also what has been dropped since.
     All,
     /// A table that is not listed does not exist for the role.
     Tables(HashMap<TableName, TableAccess>),
@@ -48,7 +48,7 @@ impl Access {
         }
     }
 
-    /// Whether the role may read all of it.
+    /// Whether the role may read everything in `reads`.
     pub fn reads(&self, reads: &Reads) -> bool {
         reads.tables.iter().all(|(table, columns)| {
             self.reads_table(table)
@@ -64,8 +64,8 @@ impl Access {
         Schema { tables: tables.collect() }
     }
 
-    /// The part of a stored diff that exists for the role. What it may not read now, it is not told: the
-    /// key flag neither, which may tell of columns beside the one that has it.
+    /// The part of a stored diff that exists for the role. Changes of the key flag are left out, because they may reveal
+    /// other columns.
     pub fn visible_diff(&self, mut diff: Diff) -> Diff {
         if *self == Access::All {
             return diff;

@@ -1,4 +1,4 @@
-//! What differs between two schemas, in structure alone: empty exactly when their fingerprints are equal.
+//! The difference between the structures of two schemas. It is empty if and only if their fingerprints are equal.
 
 use crate::catalog::identifier::TableName;
 use crate::catalog::schema::{ColumnContract, ForeignKeyContract, Schema, Table};
@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A table that is new or gone is listed once, without its columns and keys. A rename is a drop and an
-/// add; so is a foreign key that changed. Everything is in the order of names.
+/// A table that is added or dropped is listed without its columns and keys. A rename, and a changed foreign key, is a
+/// drop and an add. Everything is sorted by name.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Diff {
     pub tables_added: Vec<TableName>,
@@ -27,7 +27,7 @@ pub struct ColumnChange {
     pub new: ColumnContract,
 }
 
-/// What leads from `old` to `new`.
+/// The changes that lead from `old` to `new`.
 pub fn diff(old: &Schema, new: &Schema) -> Diff {
     let (before, after) = (by_name(old), by_name(new));
     let mut diff = Diff {
@@ -73,7 +73,7 @@ impl Diff {
         self.foreign_keys_dropped.extend(only_in(old, new));
     }
 
-    /// The tables that it names, and those that its foreign keys lead to.
+    /// The tables that the diff names, and those that its foreign keys refer to.
     pub fn named_tables(&self) -> BTreeSet<TableName> {
         let tables = self.tables_added.iter().chain(&self.tables_dropped);
         let columns = self.columns_added.iter().chain(&self.columns_dropped).map(|(table, _)| table);
@@ -89,7 +89,7 @@ impl Diff {
         *self == Self::default()
     }
 
-    /// How many of each there are, those of which there are none left out.
+    /// The number of changes of each kind, without zeros.
     pub fn counts(&self) -> Map<String, Value> {
         [
             ("tables_added", self.tables_added.len()),
@@ -106,7 +106,7 @@ impl Diff {
         .collect()
     }
 
-    /// As `nl2sql_diff` shows it.
+    /// The JSON that `nl2sql_diff` returns.
     pub fn render(&self, datasource: &str, from: &str, to: Option<&str>) -> Value {
         let tables = |names: &[TableName]| -> Value { names.iter().map(TableName::to_string).collect() };
         let columns = |columns: &[(TableName, ColumnContract)]| -> Value {

@@ -1,4 +1,4 @@
-//! Names for what a schema is: the fingerprint of its structure, and the version of a snapshot.
+//! The fingerprint of a schema's structure, and the version of a snapshot.
 
 use crate::catalog::schema::{ENGINE_TYPE, Schema, Table};
 use serde::Serialize;
@@ -15,27 +15,25 @@ pub(crate) fn sha256_hex(text: &str) -> String {
     })
 }
 
-/// JSON with sorted keys and no white space: the same bytes for equal values, on every machine.
-/// (`serde_json` sorts an object's keys as long as its `preserve_order` feature is off, which a
-/// test holds it to.)
+/// JSON with sorted keys and no white space: equal values have equal bytes. `serde_json` sorts the keys of an object as
+/// long as its feature `preserve_order` is off, which a test checks.
 pub(crate) fn canonical_json(value: &Value) -> String {
     value.to_string()
 }
 
-/// SHA-256 of the structure alone: datasource, engine type, sorted tables, columns with type,
-/// nullability and key flag, foreign keys. Columns and keys are in the order of their names: where in a
-/// table a column is makes no difference to a query.
+/// SHA-256 of the structure, in lower-case hex: datasource, engine type, tables, columns with type, nullability and key
+/// flag, and foreign keys. Columns and keys are sorted by name, because their position does not matter to a query.
 pub fn fingerprint(datasource: &str, schema: &Schema) -> String {
     let tables = schema.tables.iter().map(TableStructure::of).collect();
     hash(&SchemaStructure { datasource, engine_type: ENGINE_TYPE, tables })
 }
 
-/// SHA-256 of one table's structure: equal in two snapshots exactly where the table has not drifted.
+/// SHA-256 of one table's structure: equal in two snapshots if and only if the table has not drifted.
 pub fn table_fingerprint(table: &Table) -> String {
     hash(&TableStructure::of(table))
 }
 
-/// What is hashed, its fields in the order in which canonical JSON has the keys.
+/// The hashed structure. Fields are in the order of keys in canonical JSON.
 #[derive(Serialize)]
 struct SchemaStructure<'a> {
     datasource: &'a str,
@@ -92,11 +90,11 @@ impl<'a> TableStructure<'a> {
 }
 
 fn hash(structure: &impl Serialize) -> String {
-    // Writing texts, flags and lists to memory cannot fail.
+    // Strings, flags and lists always serialize.
     sha256_hex(&serde_json::to_string(structure).unwrap_or_default())
 }
 
-/// SHA-256 of contract and metadata as canonical JSON: equal exactly for equal snapshots.
+/// SHA-256 of contract and metadata as canonical JSON: equal if and only if the snapshots are.
 pub fn content_hash(datasource: &str, schema: &Schema) -> String {
     let tables: Vec<Value> = schema
         .tables
@@ -114,7 +112,7 @@ pub fn content_hash(datasource: &str, schema: &Schema) -> String {
     sha256_hex(&canonical_json(&content))
 }
 
-/// `YYYYMMDDhhmmss_<hash8>`, from the UTC time of storing and a content hash.
+/// `YYYYMMDDhhmmss_<hash8>`, from the UTC time of storing (`YYYYMMDDhhmmss`) and a content hash.
 pub fn schema_version(stored_at: &str, content_hash: &str) -> String {
     format!("{stored_at}_{}", &content_hash[..8])
 }

@@ -1,4 +1,4 @@
-//! What a build could not read, and went on without.
+//! Problems that a build reports but that do not stop it.
 
 use crate::catalog::identifier::TableName;
 use serde::{Deserialize, Serialize};
@@ -14,14 +14,14 @@ pub enum Stage {
     Profile,
     /// Values of columns.
     Values,
-    /// Curated content that does not fit the schema any more.
+    /// Curated content that no longer fits the schema.
     Curated,
 }
 
-/// The message names things and states, never data.
+/// One problem of a build. Messages name objects and states, never data.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Issue {
-    /// Relation key; none for curated content, which the message names.
+    /// Relation key; absent for curated content, which the message names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub table: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

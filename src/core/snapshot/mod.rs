@@ -1,4 +1,4 @@
-//! A schema as it was at one moment: how a version is named, how two versions differ, and what of one a role may see.
+//! Versions of a schema: their names, how two of them differ, which part of one a role may see, and how it is rendered.
 
 pub mod access;
 pub mod diff;

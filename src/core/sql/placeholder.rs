@@ -15,16 +15,16 @@ pub struct Placeholder {
     pub end: usize,
 }
 
-/// SQL taken apart into tokens; a placeholder is one token. What looks like one in a string, a comment, a quoted
-/// name or a `::cast` is none.
+/// The tokens of SQL, in which a placeholder is one token. Strings, comments, quoted names and `::cast` hold no
+/// placeholders.
 pub(crate) struct Tokens {
     pub tokens: Vec<TokenWithSpan>,
     pub placeholders: Vec<Placeholder>,
 }
 
-/// `Err` says where the SQL cannot be taken apart, or would be in another way by Postgres.
+/// Tokenizes SQL. `Err` says where that fails, or where Postgres would find other tokens.
 pub(crate) fn tokens(sql: &str) -> Result<Tokens, String> {
-    // Taking nested ones apart takes time with the square of their number.
+    // Nested comments take quadratic time.
     if sql.matches("/*").count() > COMMENTS {
         return Err(format!("it has more than {COMMENTS} comments"));
     }
@@ -47,7 +47,7 @@ pub(crate) fn tokens(sql: &str) -> Result<Tokens, String> {
         };
         let start = if name.is_some() { places.byte(token.span.start) } else { 0 };
         match name {
-            // After a word it is the bound of a slice: `a[1:n]`.
+            // After a word, the colon belongs to a slice: `a[1:n]`.
             Some((name, end)) if !sql[..start].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':') => {
                 placeholders.push(Placeholder { name: name.clone(), start, end: places.byte(end) });
                 tokens.push(TokenWithSpan {
@@ -62,8 +62,7 @@ pub(crate) fn tokens(sql: &str) -> Result<Tokens, String> {
     Ok(Tokens { tokens, placeholders })
 }
 
-/// The SQL with each placeholder replaced by what `replacement` makes of its name, and `inserts` put at their
-/// bytes.
+/// Replaces each placeholder by `replacement` of its name, and inserts the texts of `inserts` at their bytes.
 pub(crate) fn replace(
     sql: &str,
     placeholders: &[Placeholder],
@@ -91,8 +90,8 @@ pub(crate) fn replace(
     text
 }
 
-/// What Postgres would take apart in another way than the parser does, so that one would read as code what the other
-/// reads as a text or a comment; with its line.
+/// Finds a place where Postgres and the parser would find different tokens, so that one reads code where the other reads
+/// a string or a comment. Returns the line and the problem.
 fn differs(sql: &str, tokens: &[TokenWithSpan], places: &SourceMap) -> Option<(u64, &'static str)> {
     let mut string_before = false;
     for (at, token) in tokens.iter().enumerate() {
@@ -103,8 +102,7 @@ fn differs(sql: &str, tokens: &[TokenWithSpan], places: &SourceMap) -> Option<(u
         let what = match &token.token {
             Token::Whitespace(Whitespace::SingleLineComment { .. } | Whitespace::MultiLineComment(_)) => None,
             Token::Whitespace(_) => strange_space().then_some("it has a white space that Postgres does not know"),
-            // Postgres joins those that stand on lines of their own; then what escapes a quote in the first does so
-            // in all.
+            // Postgres joins strings on separate lines, and the first decides which escapes are valid in all of them.
             token if is_string(token) => string_before.then_some("two strings stand side by side"),
             Token::Word(word) if word.quote_style.is_some() => None,
             Token::Word(word) if word.value.eq_ignore_ascii_case("u") && quoted_after(&tokens[at + 1..]) => {
@@ -140,7 +138,7 @@ fn is_string(token: &Token) -> bool {
     )
 }
 
-/// Whether a token begins with a character of its own that ends an operator.
+/// Whether a token is a string or a comment.
 fn is_text(token: &Token) -> bool {
     let comment =
         matches!(token, Token::Whitespace(Whitespace::SingleLineComment { .. } | Whitespace::MultiLineComment(_)));
@@ -153,12 +151,12 @@ fn quoted_after(tokens: &[TokenWithSpan]) -> bool {
     ampersand.token == Token::Ampersand && matches!(&name.token, Token::Word(word) if word.quote_style == Some('"'))
 }
 
-/// Whether a statement's text has more than white space and comments.
+/// Whether the tokens hold more than white space, comments and semicolons.
 pub(crate) fn says_something(tokens: &[TokenWithSpan]) -> bool {
     tokens.iter().any(|token| !matches!(token.token, Token::Whitespace(_) | Token::SemiColon | Token::EOF))
 }
 
-/// Whether a text in plain quotes has a backslash.
+/// Whether a string in plain quotes has a backslash.
 pub(crate) fn has_plain_backslash(sql: &str) -> bool {
     let found = Tokenizer::new(&PostgreSqlDialect {}, sql).tokenize().unwrap_or_default();
     found.iter().any(|token| matches!(token, Token::SingleQuotedString(text) if text.contains('\\')))

@@ -2,7 +2,7 @@
 
 use sqlparser::tokenizer::Location;
 
-/// The bytes at which the characters and lines of a text begin, to turn a line and column into bytes.
+/// The bytes at which the characters and lines of a text start.
 pub(crate) struct SourceMap<'a> {
     sql: &'a str,
     characters: Vec<usize>,
@@ -17,7 +17,7 @@ impl<'a> SourceMap<'a> {
         Self { sql, characters: sql.char_indices().map(|(at, _)| at).collect(), lines }
     }
 
-    /// Lines and columns count from 1, columns in characters.
+    /// The byte of a location. Lines and columns count from 1, columns in characters.
     pub(crate) fn byte(&self, location: Location) -> usize {
         let from_one = |count: u64| usize::try_from(count).unwrap_or(usize::MAX).saturating_sub(1);
         let line = self.lines.get(from_one(location.line));

@@ -1,20 +1,20 @@
-//! Where in a document something is: the datasource, the piece and the place in it that a line belongs to.
+//! The place of a line in a document: the datasource, the item and the key that it belongs to.
 
 use crate::catalog::identifier::shown;
 use serde_saphyr::granit_parser::{Event, Parser, Span};
 use std::fmt;
 
-/// Where the parser stopped, from 1.
+/// Line and column where the parser stopped, from 1.
 pub(crate) type Position = (u64, u64);
 
-/// `datasource "shop", verified query "top", params.n`: as much of it as there is.
+/// `datasource "shop", verified query "top", params.n`: the parts that are known.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct DocumentPlace {
     datasource: Option<String>,
     piece: Option<ItemPlace>,
-    /// Keys in the piece, outer ones first.
+    /// Keys inside the item, outer ones first.
     keys: Vec<String>,
-    /// What is named has ended: it is the last thing before the place.
+    /// The last datasource or item has ended: the position is after it.
     after: bool,
 }
 
@@ -51,7 +51,7 @@ impl ItemKind {
         }
     }
 
-    /// The key that a piece is called by.
+    /// The key that holds an item's name.
     fn key(self) -> &'static str {
         match self {
             ItemKind::VerifiedQuery => "id",
@@ -80,15 +80,15 @@ impl fmt::Display for DocumentPlace {
     }
 }
 
-/// A mapping or a list that is open while a document is read.
+/// A mapping or list that is open while the document is read.
 enum OpenNode {
     /// With the key that was read last.
     Mapping { key: String, part: EntryPart },
-    /// With how many elements have begun.
+    /// With the number of elements that have started.
     List(usize),
 }
 
-/// What a mapping has read of an entry.
+/// The part of an entry that has been read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum EntryPart {
     Nothing,
@@ -96,13 +96,13 @@ enum EntryPart {
     All,
 }
 
-/// The deepest that is looked at: no place is deeper.
+/// Reading stops at this depth: a place is less deep.
 const DEPTH: usize = 64;
-/// How deep a piece's own keys are, and how many of them a place has at most: `params.n.default`.
+/// The depth of an item's own keys, and the number of keys in a place, at most: `params.n.default`.
 const PIECE: usize = 5;
 const KEYS: usize = 3;
 
-/// The place of a position; the document is read up to there, and to the end of the piece for its name.
+/// Finds the place of a position. Reads the document up to there, and to the end of the item for its name.
 pub(super) fn find(text: &str, position: Position) -> DocumentPlace {
     let mut walk = EventWalk::default();
     let mut place: Option<DocumentPlace> = None;
@@ -130,17 +130,17 @@ fn begins_after(span: &Span, (line, column): Position) -> bool {
     begin > (line, column)
 }
 
-/// What is open, outer ones first, and the name of the piece that is.
+/// The open mappings and lists, outer ones first, and the name of the open item.
 #[derive(Default)]
 struct EventWalk {
     open: Vec<OpenNode>,
     name: Option<String>,
-    /// Something ended, and nothing has begun since.
+    /// The last event ended a mapping or list.
     ended: bool,
 }
 
 impl EventWalk {
-    /// `None` where there is no need to go on.
+    /// Returns `None` if reading can stop.
     fn step(&mut self, event: Event) -> Option<()> {
         self.ended = matches!(event, Event::MappingEnd | Event::SequenceEnd);
         match event {
@@ -159,7 +159,7 @@ impl EventWalk {
         (self.open.len() <= DEPTH).then_some(())
     }
 
-    /// A node begins: a text, an alias, or what opens.
+    /// A node starts: a scalar, an alias, a mapping or a list.
     fn node(&mut self, text: Option<&str>, opens: Option<OpenNode>) {
         let depth = self.open.len();
         match self.open.last_mut() {
@@ -195,7 +195,7 @@ impl EventWalk {
         self.piece().is_some_and(|(kind, _)| self.key(PIECE - 1) == Some(kind.key()))
     }
 
-    /// The kind and the number of the piece that is open.
+    /// The kind and number of the open item.
     fn piece(&self) -> Option<(ItemKind, usize)> {
         let kind = ItemKind::of_list(self.key(2)?)?;
         match self.open.get(3)? {
@@ -209,7 +209,7 @@ impl EventWalk {
             return DocumentPlace::default();
         }
         let piece = self.piece().map(|(kind, number)| ItemPlace { kind, number, name: None });
-        // A key whose value has not begun, or has ended, is not where the place is.
+        // Skip a key whose value has not started or has ended.
         let inner = self.open.len() - usize::from(self.ended);
         let keys = self.open[..inner].iter().skip(PIECE - 1).filter_map(|open| match open {
             OpenNode::Mapping { key, part: EntryPart::All } => Some(key.clone()),
@@ -220,7 +220,7 @@ impl EventWalk {
         DocumentPlace { datasource: self.key(1).map(str::to_owned), keys, piece, after }
     }
 
-    /// Gives the piece of a place its name; whether there is no more to know.
+    /// Sets the name of the place's item. Returns whether the place is complete.
     fn fill(&self, place: &mut DocumentPlace) -> bool {
         let Some(piece) = &mut place.piece else { return true };
         if self.piece() != Some((piece.kind, piece.number)) {

@@ -1,4 +1,4 @@
-//! The document that curated content is written in: YAML, and so JSON.
+//! Reads and writes the document of curated content, which is YAML and may be JSON.
 
 use crate::curated::content::Content;
 use crate::curated::document::error::describe;
@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 use serde_saphyr::{Budget, Options, SerializerOptions};
 use std::collections::BTreeMap;
 
-/// The longest document that is read, in bytes.
+/// The longest document, in bytes.
 pub const LONGEST: usize = 16 << 20;
-/// How deep a document may nest: it has no use for more than eight.
+/// The depth that a document may have. Content needs eight.
 const DEPTH: usize = 32;
-/// The least that a key, a value or a list takes in content that is right: choices of one digit.
+/// The fewest bytes that a key, a value or a list takes in valid content: choices of one digit.
 const BYTES_A_NODE: usize = 2;
 
 #[derive(Deserialize, Serialize)]
@@ -22,7 +22,7 @@ struct CuratedDocument {
     datasources: BTreeMap<String, Option<Content>>,
 }
 
-/// Curated content by datasource; `Err` says what is wrong with the document, and where.
+/// Parses curated content by datasource. `Err` describes the problem of the document and its place.
 pub fn parse(text: &str) -> Result<BTreeMap<String, Content>, String> {
     if text.len() > LONGEST {
         return Err(too_long());
@@ -40,7 +40,7 @@ fn options() -> Options {
     let mut options = Options::default();
     options.budget = Some(budget());
     options.emit_comments = false;
-    // As YAML 1.2 and JSON have it: "no" is a word, and so is a number that begins with 0.
+    // As in YAML 1.2: "no" is a string, and so is a number that starts with 0.
     options.strict_booleans = true;
     options.leading_zero_numbers_as_strings = true;
     options.underscored_numbers_as_strings = true;
@@ -48,7 +48,7 @@ fn options() -> Options {
     options
 }
 
-/// Plain content ends by its length alone; aliases, which make much of little, keep the parser's own limits.
+/// Plain content is limited by its length only. Aliases, which expand, keep the parser's own limits.
 fn budget() -> Budget {
     let mut budget = Budget::default();
     budget.max_depth = DEPTH;
@@ -58,13 +58,13 @@ fn budget() -> Budget {
     budget
 }
 
-/// The document that holds this content; reading it gives the same.
+/// Renders the document of this content. Parsing it returns the same content. `Err` if it is too long.
 pub fn render(datasources: &BTreeMap<String, Content>) -> Result<String, String> {
     let content = datasources.iter().map(|(name, content)| (name.clone(), Some(content.clone())));
     let document = CuratedDocument { datasources: content.collect() };
     let text = serde_saphyr::to_string_with_options(&document, SerializerOptions::default())
         .map_err(|error| error.to_string())?;
-    // A text that YAML cannot hold as it is would come back changed: JSON is YAML, too.
+    // Some strings do not survive YAML. JSON, which is YAML, too, holds any string.
     if parse(&text).is_ok_and(|read| read == *datasources) {
         return Ok(text);
     }
@@ -115,7 +115,7 @@ datasources:
     }
 
     #[test]
-    fn what_is_wrong_has_its_line() {
+    fn problems_have_lines() {
         for (text, problem) in [
             ("datasources:\n  a: {verified_queries: [}", "line 2"),
             ("datasources:\n  a:\n    queries: []", "line 3"),
@@ -135,7 +135,7 @@ datasources:
     }
 
     #[test]
-    fn what_is_wrong_has_its_place() {
+    fn problems_have_places() {
         let with = |more: &str| {
             format!("datasources:\n  shop:\n    verified_queries:\n    - id: first\n    - id: top\n{more}")
         };
@@ -146,7 +146,7 @@ datasources:
             ),
             ("      id: again\n", "verified query \"top\" (line 6): duplicate key \"id\""),
             ("      questions: 5\n", "verified query \"top\", questions (line 6): it must be a list"),
-            ("      sql: [x]\n", "verified query \"top\", sql (line 6): it must be a text"),
+            ("      sql: [x]\n", "verified query \"top\", sql (line 6): it must be a string"),
             (
                 "      params: {n: {type: int}, n: {type: int}}\n",
                 "verified query \"top\", params (line 6): duplicate key \"n\"",
@@ -158,9 +158,9 @@ datasources:
             ("      params: {n: {min: 5}}\n", "verified query \"top\", params.n (line 6): missing field \"type\""),
             (
                 "    - questions: [[]]\n      id: late\n",
-                "verified query \"late\", questions (line 6): it must be a text",
+                "verified query \"late\", questions (line 6): it must be a string",
             ),
-            ("    - 5\n", "verified query 3 (line 6): it must be keys with values"),
+            ("    - 5\n", "verified query 3 (line 6): it must be a mapping"),
             (
                 "    metrics: [{name: m, table: t}, {expr: x}]\n",
                 "metric 2 (line 6): unknown field \"expr\", expected one of name, description, expression, table",
@@ -191,7 +191,7 @@ datasources:
     }
 
     #[test]
-    fn numbers_are_what_they_were() {
+    fn numbers_survive() {
         let long = format!("17976931348623157{}", "0".repeat(292));
         let small = format!("0.{}5", "0".repeat(323));
         for (text, number) in [
@@ -217,7 +217,7 @@ datasources:
         }
     }
 
-    /// The largest pieces that are stored, and so many of them as no parser takes unasked.
+    /// The largest items that can be stored, and more items than the parser accepts by default.
     #[test]
     fn large_content_is_read_again() {
         let long = "x".repeat(10_000);
@@ -257,13 +257,13 @@ datasources:
             ),
             (
                 content(&format!("{one}{}", ", {questions: *a}".repeat(1100))),
-                "its aliases stand for more than 1000000 parts",
+                "its aliases expand to more than 1000000 nodes",
             ),
             (content(&format!("{{id: &a x}}{}", ", {id: *a}".repeat(60_000))), "more than 50000 aliases"),
             (content(&format!("{{id: &a x}}{}", ", {id: *a}".repeat(200))), "too many aliases, 200 of 1 anchors"),
             (
                 content(&format!("{{id: &a {}}}{}", "x".repeat(1 << 20), ", {id: *a}".repeat(LONGEST >> 20))),
-                "its texts are longer than",
+                "its strings are longer than",
             ),
             ("datasources: {}\n---\ndatasources: {}".to_owned(), "it is more than one document"),
         ] {
@@ -273,7 +273,7 @@ datasources:
     }
 
     #[test]
-    fn hostile_documents_end() {
+    fn hostile_documents_are_rejected() {
         let bomb = format!(
             "a: &a [x]\n{}",
             (1..20)
@@ -283,7 +283,7 @@ datasources:
                 ))
                 .collect::<String>()
         );
-        let describe = |text: &str| {
+        let rejected = |text: &str| {
             let error = parse(text).unwrap_err();
             assert!(
                 ["budget", "struct", "Policy", "from_", "Option"].iter().all(|word| !error.contains(word))
@@ -291,9 +291,9 @@ datasources:
                 "{error}"
             );
         };
-        describe(&bomb);
-        describe(&"[".repeat(100_000));
-        describe(&format!("datasources: {{a: {{{}: 1}}}}", "x".repeat(100_000)));
+        rejected(&bomb);
+        rejected(&"[".repeat(100_000));
+        rejected(&format!("datasources: {{a: {{{}: 1}}}}", "x".repeat(100_000)));
         assert!(parse("datasources:\n").unwrap().is_empty());
         assert!(parse(&"a: ".repeat(10_000)).is_err());
         assert!(
@@ -309,7 +309,7 @@ datasources:
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(texts in proptest::collection::vec("(?s)[ -~\\n\\t]{0,30}|(?s).{0,12}|[-?:,\\[\\]{}#&*!|>'\"%@` ]{1,4}|~|null|yes|0x1f|1_000|012|1e3|\\.inf|2012-01-01|=|<<", 8)) {
+        fn rendered_content_parses_to_itself(texts in proptest::collection::vec("(?s)[ -~\\n\\t]{0,30}|(?s).{0,12}|[-?:,\\[\\]{}#&*!|>'\"%@` ]{1,4}|~|null|yes|0x1f|1_000|012|1e3|\\.inf|2012-01-01|=|<<", 8)) {
             let [id, description, question, sql, name, term, other, value]: [String; 8] = texts.try_into().unwrap();
             let query = VerifiedQuery {
                 id, description: Some(description), questions: vec![question, other.clone()], sql,

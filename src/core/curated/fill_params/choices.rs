@@ -1,4 +1,4 @@
-//! Which of a param's choices a question has.
+//! Finds one of a param's choices in a question.
 
 use crate::curated::fill_params::question::{Question, words};
 use crate::curated::param::{Param, plain};
@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// A choice of more words is found in quotes alone.
+/// A choice with more words is found only in quotes.
 const CHOICE_WORDS: usize = 100;
 
 /// Choices as a trie of their words.
@@ -18,7 +18,8 @@ struct ChoiceTrie {
     choice: Option<usize>,
 }
 
-/// A choice that the question has, and where. The longest first: "United States" before "States".
+/// Finds the longest choice that the question contains, and its words: "United States" before "States". Words that are
+/// `used` do not count.
 pub(crate) fn longest_choice<'a>(
     param: &'a Param,
     question: &Question,

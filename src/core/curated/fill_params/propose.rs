@@ -1,5 +1,5 @@
-//! Values for a verified query's params, read from a question where they are plain: a choice, an ISO date, a quoted
-//! text, a year, the number after "top" or where a phrasing has the param.
+//! Proposes values for a verified query's params from a question: a choice, an ISO date, a quoted text, a year, the
+//! number after "top", or the word at the place where a phrasing has the param.
 
 use crate::curated::content::VerifiedQuery;
 use crate::curated::fill_params::choices::longest_choice;
@@ -14,7 +14,7 @@ use std::ops::Range;
 /// Words after which a number says how many rows are wanted.
 const RANKING: [&str; 8] = ["top", "first", "best", "last", "bottom", "highest", "lowest", "limit"];
 
-/// Words that stand before a year as before any number: alone they do not say which it is.
+/// Words that precede years and other numbers alike, so that they do not distinguish them.
 const PREPOSITIONS: [&str; 17] = [
     "in", "since", "of", "from", "to", "until", "till", "for", "by", "at", "on", "before", "after", "during",
     "through", "between", "and",
@@ -25,7 +25,7 @@ const PREPOSITIONS: [&str; 17] = [
 pub enum ValueSource {
     Question,
     Default,
-    /// The caller has to say.
+    /// The caller must supply it.
     Missing,
 }
 
@@ -45,10 +45,10 @@ pub struct ProposedValue {
     pub source: ValueSource,
 }
 
-/// A value for every param. Each word of the question gives at most one.
+/// Proposes a value for every param. Each word of the question is used for at most one.
 pub fn propose(query: &VerifiedQuery, question: &Question) -> BTreeMap<String, ProposedValue> {
     let mut filler = SlotFiller::of(query, question);
-    // What is surest comes first; a year before another number that may be the same four digits.
+    // The most certain kinds come first, and years before numbers that may be the same four digits.
     filler.choices();
     filler.in_context(SlotKind::Date);
     filler.in_order(SlotKind::Date, |_, _| true);
@@ -68,14 +68,14 @@ pub fn propose(query: &VerifiedQuery, question: &Question) -> BTreeMap<String, P
     filler.slots.into_iter().map(proposal).collect()
 }
 
-/// A question as it is read for one query.
+/// Fills the params of one query from a question.
 struct SlotFiller<'a> {
     question: &'a Question<'a>,
-    /// Words that have given a value.
+    /// Which words have been used.
     used: Vec<bool>,
-    /// In the order of names.
+    /// Sorted by name.
     slots: Vec<Slot<'a>>,
-    /// For each phrasing, where it first names what.
+    /// For each phrasing, the first position of each name.
     named: Vec<HashMap<&'a str, usize>>,
 }
 
@@ -120,7 +120,7 @@ impl<'a> SlotFiller<'a> {
         }
     }
 
-    /// What is left of a kind, in the order of the phrasing that names most of it.
+    /// The empty slots of a kind, in the order of the phrasing that names most of them.
     fn left(&self, kind: SlotKind) -> Vec<usize> {
         let mut left: Vec<usize> = (0..self.slots.len())
             .filter(|which| self.slots[*which].found.is_none() && self.slots[*which].kind == kind)
@@ -129,7 +129,7 @@ impl<'a> SlotFiller<'a> {
             let count = |named: &&HashMap<&str, usize>| {
                 left.iter().filter(|which| named.contains_key(self.slots[**which].name)).count()
             };
-            // The first of those that name as many.
+            // The first phrasing with the most names.
             if let Some(named) = self.named.iter().rev().max_by_key(count) {
                 left.sort_by_key(|which| named.get(self.slots[*which].name).copied().unwrap_or(usize::MAX));
             }
@@ -137,7 +137,7 @@ impl<'a> SlotFiller<'a> {
         left
     }
 
-    /// The first words not yet used that give a value.
+    /// Fills slots with the first unused words that have a value for them.
     fn in_order(&mut self, kind: SlotKind, may: impl Fn(&Param, usize) -> bool) {
         for which in self.left(kind) {
             let slot = &self.slots[which];
@@ -150,7 +150,7 @@ impl<'a> SlotFiller<'a> {
         }
     }
 
-    /// What stands where a phrasing has the param: better between the same words than beside one of them.
+    /// Fills slots with words in the same context as in a phrasing: first between the same two words, then next to one.
     fn in_context(&mut self, kind: SlotKind) {
         for sides in [2, 1] {
             for which in self.left(kind) {
@@ -166,7 +166,7 @@ impl<'a> SlotFiller<'a> {
         }
     }
 
-    /// On how many sides of a place a phrasing's words stand, and the first phrasing that has one.
+    /// The number of neighbors of a word that a phrasing has, too, and the first such phrasing.
     fn fit(&self, slot: &Slot, at: usize) -> Option<(usize, usize)> {
         let words = &self.question.words;
         let before = at.checked_sub(1).and_then(|at| slot.before.get_key_value(&words[at].text));
@@ -179,7 +179,7 @@ impl<'a> SlotFiller<'a> {
         sides().map(|(_, phrasing)| *phrasing).min().map(|phrasing| (sides().count(), phrasing))
     }
 
-    /// Whether it would be a year to who asks, where the query has one.
+    /// Whether the word looks like a year and the query has a param for one.
     fn may_be_a_year(&self, at: usize) -> bool {
         let word = &self.question.words[at];
         word.has_four_digits()
@@ -187,7 +187,7 @@ impl<'a> SlotFiller<'a> {
             && self.slots.iter().any(|slot| slot.kind == SlotKind::Year)
     }
 
-    /// Four digits; better such as do not stand where another number fits a param.
+    /// Fills years with four digits, first with those that do not fit another param by context.
     fn years(&mut self) {
         if self.left(SlotKind::Year).is_empty() {
             return;
@@ -202,7 +202,7 @@ impl<'a> SlotFiller<'a> {
         self.in_order(SlotKind::Year, |_, _| true);
     }
 
-    /// The number after "top" and its kind, for a whole number that is no year.
+    /// Fills whole numbers that are not years with the number after "top" or a similar word.
     fn ranked(&mut self) {
         let question = self.question;
         let after_ranking = |at: usize| at > 0 && RANKING.contains(&question.words[at - 1].text.as_str());

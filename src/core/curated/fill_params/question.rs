@@ -1,11 +1,11 @@
-//! A question in words, numbers and dates, as values are read from it.
+//! A question split into words, in which numbers and dates are recognized.
 
-/// What has more words is no question: the rest is not looked at.
+/// Words of a question that are read, at most.
 const WORDS: usize = 10_000;
 
 const QUOTES: [(char, char); 4] = [('"', '"'), ('\'', '\''), ('“', '”'), ('‘', '’')];
 
-/// A question taken apart, once for all that is read from it.
+/// A question split into words.
 pub struct Question<'a> {
     pub(crate) words: Vec<Word<'a>>,
 }
@@ -13,7 +13,7 @@ pub struct Question<'a> {
 pub(crate) struct Word<'a> {
     /// In lower case.
     pub text: String,
-    /// As it stands.
+    /// The original text.
     pub raw: &'a str,
     /// In quotes.
     pub quoted: bool,
@@ -26,8 +26,7 @@ impl<'a> Question<'a> {
 }
 
 impl Word<'_> {
-    /// A plain number without its thousands separators: 7, -0.5, 12,345.6. `1,5` may be one and a half or two numbers,
-    /// so it is none.
+    /// The number without its thousands separators: 7, -0.5, 12,345.6. `1,5` is ambiguous and not a number.
     pub(crate) fn number(&self) -> Option<String> {
         let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
         let unsigned = self.raw.strip_prefix('-').unwrap_or(self.raw);
@@ -48,7 +47,7 @@ impl Word<'_> {
     }
 }
 
-/// The words of a text; a text in quotes is one.
+/// The words of a text. A quoted text is one word.
 pub(crate) fn words(text: &str) -> Words<'_> {
     Words { text, at: 0, closing: [Some(0); QUOTES.len()] }
 }
@@ -56,8 +55,8 @@ pub(crate) fn words(text: &str) -> Words<'_> {
 pub(crate) struct Words<'a> {
     text: &'a str,
     at: usize,
-    /// Where each kind of quote closes next, as far as it was looked for; `None`: nowhere any more. Without it every
-    /// quote that stays open would be looked for to the end.
+    /// The byte where each kind of quote closes next, as far as it was searched for; `None` if it closes nowhere. Without
+    /// this, every open quote would be searched for to the end of the text.
     closing: [Option<usize>; QUOTES.len()],
 }
 
@@ -68,7 +67,7 @@ impl<'a> Iterator for Words<'a> {
         loop {
             let first = self.text[self.at..].chars().next()?;
             let after = self.at + first.len_utf8();
-            // An apostrophe within a word is not looked at here: a word is taken as a whole.
+            // An apostrophe inside a word does not get here, because a word is read as a whole.
             if let Some((end, close)) = self.quoted(first, after) {
                 self.at = end + close.len_utf8();
                 return Some(word(&self.text[after..end], true));
@@ -83,7 +82,7 @@ impl<'a> Iterator for Words<'a> {
 }
 
 impl Words<'_> {
-    /// Where a text in quotes ends that `first` opens, and what closes it.
+    /// The byte where a quoted text that `first` opens ends, and the quote that closes it.
     fn quoted(&mut self, first: char, after: usize) -> Option<(usize, char)> {
         let kind = QUOTES.iter().position(|(open, _)| *open == first)?;
         let close = QUOTES[kind].1;
@@ -93,7 +92,7 @@ impl Words<'_> {
         self.closing[kind].filter(|end| *end > after).map(|end| (end, close))
     }
 
-    /// Where a word ends that `first` begins.
+    /// The byte where a word that `first` starts ends.
     fn word_end(&self, first: char, after: usize) -> Option<usize> {
         let rest = &self.text[after..];
         let begins =

@@ -1,19 +1,19 @@
-//! A param of a verified query as it is looked for in a question.
+//! A param of a verified query that needs a value from a question.
 
 use crate::curated::fill_params::question::Word;
 use crate::curated::param::{Param, ParamType, is_date};
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
 
-/// What is looked for in which way.
+/// The way in which a value is searched for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SlotKind {
     Year,
-    /// That is no year.
+    /// A number that is not a year.
     Number,
     Date,
     Text,
-    /// A date or text that has been looked for among its choices.
+    /// A date or text with choices, which are searched for first.
     Chosen,
 }
 
@@ -29,14 +29,14 @@ impl SlotKind {
     }
 }
 
-/// A param that is looked for.
+/// A param that needs a value.
 pub(crate) struct Slot<'a> {
     pub name: &'a str,
     pub param: &'a Param,
     pub kind: SlotKind,
-    /// The choices that are numbers, so that one is found at once.
+    /// The choices that are numbers, by their bits, for a fast lookup.
     numbers: HashSet<u64>,
-    /// The words that phrasings have before and after it, each with the first phrasing that does.
+    /// The words before and after it in phrasings, each with the index of the first such phrasing.
     pub before: HashMap<String, usize>,
     pub after: HashMap<String, usize>,
     pub found: Option<Value>,
@@ -56,7 +56,7 @@ impl<'a> Slot<'a> {
         }
     }
 
-    /// What the word says, where it may stand for the param.
+    /// The value that the word has for the param, if it is allowed.
     pub(crate) fn value(&self, word: &Word) -> Option<Value> {
         let value = match self.param.param_type {
             ParamType::Int => json!(word.number()?.parse::<i64>().ok()?),
@@ -72,13 +72,13 @@ impl<'a> Slot<'a> {
         if self.kind == SlotKind::Year && !word.has_four_digits() {
             return None;
         }
-        // The check would go through all choices, and write them down where it is none of them.
+        // The full check would go through all choices.
         let may_be = self.numbers.is_empty() || bits(&value).is_some_and(|bits| self.numbers.contains(&bits));
         (may_be && self.param.check(&value).is_ok()).then_some(value)
     }
 }
 
-/// A number to look up: 2 and 2.0 are one.
+/// The bits of a number for lookup. 2 and 2.0 are equal.
 fn bits(value: &Value) -> Option<u64> {
     value.as_f64().map(|number| (number + 0.0).to_bits())
 }
