@@ -89,7 +89,7 @@ fn no_value_leaves_its_literal() {
     }
     for (params, message, hint) in [
         (r#"{}"#, "needs a value for s", "\"s\": …"),
-        (r#"{"s": 1}"#, "param \"s\" must be a text, not 1", ""),
+        (r#"{"s": 1}"#, "param \"s\" must be a string, not 1", ""),
         (r#"{"s": "x", "i": "1; DROP TABLE genre"}"#, "param \"i\" must be a whole number", ""),
         (r#"{"s": "x", "d": "2019-02-29"}"#, "param \"d\" must be a date", ""),
         (r#"{"s": "x", "f": 1e999}"#, "", ""),

@@ -45,7 +45,7 @@ fn nothing_is_written_where_something_is_wrong() {
         (query(json!({"id": "Q"})), "verified query \"Q\": id"),
         (query(json!({"id": "a-b"})), "id: it must be"),
         (query(json!({"questions": []})), "questions: there must be at least one"),
-        (query(json!({"questions": ["{n}"]})), "{n} is not among the params"),
+        (query(json!({"questions": ["{n}"]})), "{n} is not a param"),
         (query(json!({"params": {"n": {"type": "int"}}})), "none has {n}"),
         (query(json!({"sql": "SELECT * FROM chinook.trak"})), "sql, line 1: table \"chinook.trak\" does not exist (near it: chinook.track, "),
         (query(json!({"sql": "SELECT nme\nFROM track"})), "sql, line 1: column \"nme\" does not exist (near it: name)"),

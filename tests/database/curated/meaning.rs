@@ -73,7 +73,7 @@ fn a_column_that_takes_a_name_makes_it_unfit() {
     let found = error(&mut client, "SELECT nl2sql_bind('two', 'inner_n')");
     assert_eq!(
         (found.code().code(), found.message()),
-        ("55000", "verified query \"inner_n\" does not fit the schema any more")
+        ("55000", "verified query \"inner_n\" no longer fits the schema")
     );
     assert_eq!(
         found.hint(),

@@ -296,10 +296,10 @@ fn options_are_checked() {
     let stored = |client: &mut Client| rows(client, "SELECT * FROM nl2sql.datasource_setting ORDER BY datasource");
     let before = stored(&mut session.client);
     for (key, wanted, values) in [
-        ("include", "must be an array of texts", &lists[..]),
-        ("exclude", "must be an array of texts", &lists),
-        ("exclude_columns", "must be an array of texts", &lists),
-        ("preferred_tables", "must be an array of texts", &lists),
+        ("include", "must be an array of strings", &lists[..]),
+        ("exclude", "must be an array of strings", &lists),
+        ("exclude_columns", "must be an array of strings", &lists),
+        ("preferred_tables", "must be an array of strings", &lists),
         (
             "profile",
             "must be \"catalog\" or \"stats\"",
@@ -308,7 +308,7 @@ fn options_are_checked() {
         ("sample_values", "must be true or false", &["null", "0", "1", "\"on\"", "[]", "{}"]),
         (
             "max_profile_rows",
-            "must be a whole number from 0 on",
+            "must be a whole number that is not negative",
             &["null", "true", "\"5\"", "[]", "{}", "-1", "1.5", "1e30"],
         ),
     ] {
@@ -319,7 +319,7 @@ fn options_are_checked() {
         let call =
             format!("SELECT nl2sql_register('chinook', options => jsonb_build_object('{key}', ARRAY['*', {{}}]))");
         let globs = ["'a['", "'['", "'a[]'", "'[!'", "'[é'", "'[' || repeat('x', 1000000)"];
-        session.refuse_each(&call, INVALID, &format!("option \"{key}\" has a bad glob"), "", &globs);
+        session.refuse_each(&call, INVALID, &format!("option \"{key}\" has an invalid glob"), "", &globs);
     }
     let call = "SELECT nl2sql_register('chinook', options => {})";
     let no_object = ["'null'", "'[]'", "'1'", "'\"x\"'", "'true'", "'[{}]'"];
