@@ -13,7 +13,7 @@ fn lookups_and_their_sample_rows() {
         "SELECT requested, table_name, note, sample_rows FROM nl2sql_lookup('chinook', '{artist,chinook.ALBUM,albm,customer}', 2)",
     );
     assert_eq!((&found[0]["table_name"], &found[1]["table_name"]), (&json!("artist"), &json!("album")));
-    assert_eq!(found[2]["note"], "no such table; near it: album");
+    assert_eq!(found[2]["note"], "no such table; similar: album");
     let sample = found[0]["sample_rows"].as_array().unwrap();
     assert_eq!(sample.len(), 2);
     assert_eq!(sample[0]["story"].as_str().unwrap().chars().count(), 80);
