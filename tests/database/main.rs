@@ -8,6 +8,7 @@ mod building;
 mod catalog;
 mod curated;
 mod documentation;
+mod function_class;
 mod monitoring;
 mod registering;
 mod searching;

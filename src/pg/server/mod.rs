@@ -4,6 +4,8 @@ pub mod argument;
 #[allow(unsafe_code)]
 pub mod error;
 #[allow(unsafe_code)]
+pub mod function_class;
+#[allow(unsafe_code)]
 pub mod identity;
 #[allow(unsafe_code)]
 pub mod interrupt;
