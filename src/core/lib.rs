@@ -1,8 +1,9 @@
-//! The logic of nl2sql, a room a subject. Nothing here knows Postgres's calling convention, so all of it is tested
-//! without a server.
+//! The logic of nl2sql. Nothing here depends on Postgres, so all of it is tested without a server.
 //!
-//! The data goes from `catalog` to `snapshot` to `chunk`; `search` ranks what was indexed. `curated` is content that
-//! people write, `mine` drafts it from statements that ran, `sql` is what both know of a statement.
+//! Data flows from `catalog` to `snapshot` to `chunk`, and `search` ranks what was indexed. `curated` is content that
+//! people write, `mine` drafts it from statements that ran, and `sql` parses their statements. `health` judges the state
+//! of an index, and `similar_names` suggests names for error messages. A test (`tests/rooms.rs`) keeps these rooms, and
+//! the files in them, free of circular imports.
 
 pub mod catalog;
 pub mod chunk;

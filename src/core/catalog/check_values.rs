@@ -115,8 +115,8 @@ mod tests {
             ("((n > 0) AND (state = ANY (ARRAY['a'::bpchar, 'b'::bpchar])))", "state", vec!["a", "b"]),
             ("(state = ANY (ARRAY[E'a\\\\b'::text]))", "state", vec!["a\\b"]),
         ] {
-            let wanted = vec![(column.to_owned(), values.into_iter().map(str::to_owned).collect())];
-            assert_eq!(listed_values(expression), wanted, "{expression}");
+            let expected = vec![(column.to_owned(), values.into_iter().map(str::to_owned).collect())];
+            assert_eq!(listed_values(expression), expected, "{expression}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! What the server says a schema is.
+//! A schema as the server describes it.
 //!
 //! Rows of the system catalogs become a `Schema`: tables, columns, keys, comments and statistics. A datasource's options
 //! say which tables and columns are in scope, and which columns hold personal data.

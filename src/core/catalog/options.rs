@@ -62,8 +62,8 @@ pub enum OptionsError {
     NotAnObject(&'static str),
     #[error("unknown option \"{}\"", shown(.0))]
     UnknownKey(String),
-    #[error("option \"{key}\" must be {wanted}, not {found}")]
-    WrongType { key: String, wanted: &'static str, found: String },
+    #[error("option \"{key}\" must be {expected}, not {found}")]
+    WrongType { key: String, expected: &'static str, found: String },
     #[error("option \"{key}\" has an invalid glob \"{}\": {reason}", shown(.glob))]
     BadGlob { key: String, glob: String, reason: String },
     #[error("option \"server\" is not supported yet")]
@@ -127,34 +127,35 @@ impl Options {
 }
 
 fn texts(object: &Map<String, Value>, key: &str) -> Result<Vec<String>, OptionsError> {
-    let wanted = "an array of strings";
+    let expected = "an array of strings";
     match object.get(key) {
         None => Ok(Vec::new()),
-        Some(Value::Array(items)) => {
-            items.iter().map(|item| item.as_str().map(str::to_owned).ok_or_else(|| wrong(key, wanted, item))).collect()
-        }
-        Some(other) => Err(wrong(key, wanted, other)),
+        Some(Value::Array(items)) => items
+            .iter()
+            .map(|item| item.as_str().map(str::to_owned).ok_or_else(|| wrong(key, expected, item)))
+            .collect(),
+        Some(other) => Err(wrong(key, expected, other)),
     }
 }
 
 fn flags(object: &Map<String, Value>, key: &str) -> Result<BTreeMap<String, bool>, OptionsError> {
-    let wanted = "an object from column globs to true or false";
+    let expected = "an object from column globs to true or false";
     match object.get(key) {
         None => Ok(BTreeMap::new()),
         Some(Value::Object(flags)) => flags
             .iter()
-            .map(|(glob, flag)| Ok((glob.clone(), flag.as_bool().ok_or_else(|| wrong(key, wanted, flag))?)))
+            .map(|(glob, flag)| Ok((glob.clone(), flag.as_bool().ok_or_else(|| wrong(key, expected, flag))?)))
             .collect(),
-        Some(other) => Err(wrong(key, wanted, other)),
+        Some(other) => Err(wrong(key, expected, other)),
     }
 }
 
-fn wrong(key: &str, wanted: &'static str, found: &Value) -> OptionsError {
+fn wrong(key: &str, expected: &'static str, found: &Value) -> OptionsError {
     let mut shown = found.to_string();
     if shown.chars().count() > 60 {
         shown = json_type(found).to_owned();
     }
-    OptionsError::WrongType { key: key.to_owned(), wanted, found: shown }
+    OptionsError::WrongType { key: key.to_owned(), expected, found: shown }
 }
 
 fn json_type(value: &Value) -> &'static str {

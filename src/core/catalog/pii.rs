@@ -22,17 +22,17 @@ pub(crate) fn names_personal_data(column: &str) -> bool {
     if is_about(&words) {
         return false;
     }
-    let says = |tables: &[[&str; 6]], but: &[&str]| {
+    let matches_any = |tables: &[[&str; 6]], but: &[&str]| {
         let mut patterns = tables.iter().flatten().flat_map(|line| line.split_whitespace());
         patterns.any(|pattern| find(&words, pattern, but).is_some())
     };
-    if says(&[MAIL, SECRET, BIRTH, NATIONAL_ID], &[ABOUT]) {
+    if matches_any(&[MAIL, SECRET, BIRTH, NATIONAL_ID], &[ABOUT]) {
         return true;
     }
     if listed(KEYS, last) || listed("id fk cod codigo code", first) {
         return false;
     }
-    says(&[PERSON, ADDRESS, PHONE, CARD], &[ABOUT, KEYS])
+    matches_any(&[PERSON, ADDRESS, PHONE, CARD], &[ABOUT, KEYS])
         || names_somebody(&words)
         || (words.len() == 1 && listed(ALONE, first))
 }

@@ -70,7 +70,7 @@ impl Scope {
 }
 
 fn globs_of(options: &Options, personal: bool) -> Vec<String> {
-    options.pii.iter().filter(|(_, says)| **says == personal).map(|(glob, _)| glob.clone()).collect()
+    options.pii.iter().filter(|(_, flag)| **flag == personal).map(|(glob, _)| glob.clone()).collect()
 }
 
 #[cfg(test)]

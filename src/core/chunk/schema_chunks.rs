@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn cuts_every_type() {
         let chunks = chunks(&about(), "v1", &schema());
-        let count = |wanted| chunks.iter().filter(|chunk| chunk.chunk_type == wanted).count();
+        let count = |chunk_type| chunks.iter().filter(|chunk| chunk.chunk_type == chunk_type).count();
         assert_eq!(count(ChunkType::Datasource), 1);
         assert_eq!(count(ChunkType::DatasourceExample), 2, "blank and repeated questions are skipped");
         assert_eq!(count(ChunkType::Table), 2);

@@ -1,7 +1,7 @@
 //! Content that people write: verified queries with typed params, metrics and glossary terms.
 //!
 //! `document` reads it, `validate` checks it against a snapshot, `fill_params` finds values for a query's params in a
-//! question, `bind` puts values into its SQL, and `impact` tells what a change of the schema breaks.
+//! question, `bind` puts values into its SQL, and `impact` finds what a change of the schema breaks.
 
 pub mod bind;
 pub mod content;

@@ -166,8 +166,8 @@ impl NormalizedSql {
 fn significant(text: &str, tokens: Vec<TokenWithSpan>) -> Vec<SourceToken<'_>> {
     let mut chars = text.char_indices();
     let mut now = Location { line: 1, column: 1 };
-    let mut byte = |wanted: Location| {
-        while (now.line, now.column) < (wanted.line, wanted.column) {
+    let mut byte = |target: Location| {
+        while (now.line, now.column) < (target.line, target.column) {
             match chars.next() {
                 Some((_, '\n')) => now = Location { line: now.line + 1, column: 1 },
                 Some(_) => now.column += 1,

@@ -1,4 +1,8 @@
-//! From a question to datasources, tables, columns and joins, and how they are shown to a model.
+//! From a question to datasources, tables, columns and joins, and their form in a model's prompt.
+//!
+//! Routing fuses signals (`fusion`). Retrieval ranks tables (`table_rank`, `bm25`, `pagerank`, `value_match`), selects
+//! tables and columns (`table_selection`, `join_path`, `column_selection`) and renders them (`prompt`,
+//! `catalog_listing`).
 
 pub mod bm25;
 pub mod catalog_listing;

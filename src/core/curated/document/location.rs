@@ -22,7 +22,7 @@ pub(crate) struct DocumentPlace {
 struct ItemPlace {
     kind: ItemKind,
     number: usize,
-    /// Its id, name or term, where it has one.
+    /// Its id, name or term, if it has one.
     name: Option<String>,
 }
 

@@ -35,7 +35,7 @@ fn a_valid_query() {
 
 #[test]
 fn every_problem_has_its_place() {
-    for (query, wanted) in [
+    for (query, expected) in [
         (
             json!({"id": "Top", "questions": ["x"], "sql": "SELECT 1"}),
             "verified query \"Top\": id: it must start with a letter",
@@ -76,7 +76,7 @@ fn every_problem_has_its_place() {
         ),
     ] {
         let problems = problems_of(query);
-        assert!(problems.iter().any(|problem| problem.starts_with(wanted)), "{wanted}: {problems:?}");
+        assert!(problems.iter().any(|problem| problem.starts_with(expected)), "{expected}: {problems:?}");
     }
     let unused =
         problems_of(json!({"id": "a", "questions": ["x"], "params": {"n": {"type": "int"}}, "sql": "SELECT 1"}));

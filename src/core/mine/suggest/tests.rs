@@ -146,14 +146,14 @@ fn replaced_constants_become_params() {
 
 #[test]
 fn types_are_those_of_the_columns() {
-    for (clause, wanted) in cases(include_str!("cases/types.txt")) {
+    for (clause, expected) in cases(include_str!("cases/types.txt")) {
         let found =
             one(&format!("SELECT 1 FROM customer, \"Invoice\", (SELECT count(*) AS s FROM customer) x WHERE {clause}"));
         let mut found = types(&found);
         found.sort();
-        let mut wanted: Vec<&str> = wanted.split(", ").collect();
-        wanted.sort();
-        assert_eq!(found, wanted, "{clause}");
+        let mut expected: Vec<&str> = expected.split(", ").collect();
+        expected.sort();
+        assert_eq!(found, expected, "{clause}");
     }
 }
 
