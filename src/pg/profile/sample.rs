@@ -62,7 +62,7 @@ fn select(table: &Table, columns: &[(&String, bool)], rows: i32) -> String {
 }
 
 /// How the caller may read a table's rows.
-struct Reach {
+struct SampleReach {
     columns: Vec<String>,
     /// The table's owner reads in place of the caller.
     source: Option<Source>,
@@ -72,12 +72,12 @@ struct Reach {
 /// A superuser reads as the table's owner, since its rights are what code that runs as it could use; row security
 /// does not hold a superuser back, so a table whose owner it does is not read. A caller that may write the
 /// server's files or run its programs reads plain tables alone, where no code of others runs.
-fn reach(table: &Table) -> Result<Option<Reach>> {
+fn reach(table: &Table) -> Result<Option<SampleReach>> {
     query::read_one(REACH, &[table.name.schema.as_str().into(), table.name.name.as_str().into()], |row| {
         let source = match row.must::<bool>(3)? {
             true => Some(Source { oid: row.must(1)?, owner: row.must(2)? }),
             false => None,
         };
-        Ok(Reach { source, columns: row.must(4)?, refused: row.get(5)? })
+        Ok(SampleReach { source, columns: row.must(4)?, refused: row.get(5)? })
     })
 }
