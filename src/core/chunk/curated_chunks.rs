@@ -12,6 +12,7 @@ use crate::curated::problem::Problem;
 use crate::curated::validate;
 use crate::curated::validate::Checked;
 use crate::snapshot::fingerprint::sha256_hex;
+use crate::sql::analysis::Analyst;
 use crate::sql::reads;
 use crate::sql::reads::Names;
 use serde_json::json;
@@ -27,22 +28,21 @@ pub struct CuratedChunks {
     pub problems: Vec<Problem>,
 }
 
-/// Cuts the content, resolved against the schema of `names`. An item is left out if it is invalid, because its SQL would
-/// fail and its visibility would be unknown; if it would read other columns than it did `before`; or if `ask`, which
-/// asks the server, returns a problem.
+/// Cuts the content, checked against the schema of `names`. An item is left out if it is invalid, because its SQL would
+/// fail and its visibility would be unknown, or if it would read other columns than it did `before`.
 pub fn cut<'a>(
     cutter: &Cutter,
     content: &Content,
     before: &'a BTreeMap<Item, reads::Reads>,
     names: &Names<'a>,
-    ask: &mut dyn FnMut(&Item, &Checked) -> Option<Problem>,
+    analyst: &mut dyn Analyst,
 ) -> CuratedChunks {
     let mut cut = CuratedChunks::default();
     for query in &content.verified_queries {
         let item = Item::VerifiedQuery(query.id.clone());
         let before = before.get(&item);
-        let checked = validate::verified_query(query, &names.reading(before));
-        match checked.and_then(|checked| fits(&item, before, checked, ask)) {
+        let checked = validate::verified_query(query, &names.reading(before), analyst);
+        match checked.and_then(|checked| fits(&item, before, checked)) {
             Ok(checked) => {
                 cut.chunks.extend(verified_query(cutter, query, &checked.reads));
                 cut.reads.push((item, checked.reads));
@@ -53,8 +53,8 @@ pub fn cut<'a>(
     for metric in &content.metrics {
         let item = Item::Metric(metric.name.clone());
         let before = before.get(&item);
-        let checked = validate::metric(metric, &names.reading(before));
-        match checked.and_then(|(table, checked)| Ok((table, fits(&item, before, checked, ask)?))) {
+        let found = validate::metric(metric, &names.reading(before), analyst);
+        match found.and_then(|(table, checked)| Ok((table, fits(&item, before, checked)?))) {
             Ok((table, checked)) => {
                 cut.chunks.push(self::metric(cutter, metric, &table, &checked.reads));
                 cut.reads.push((item, checked.reads));
@@ -75,14 +75,9 @@ pub fn cut<'a>(
     cut
 }
 
-/// Returns the checked item if it reads what it read before and the server accepts it.
-fn fits(
-    item: &Item,
-    before: Option<&reads::Reads>,
-    checked: Checked,
-    ask: &mut dyn FnMut(&Item, &Checked) -> Option<Problem>,
-) -> Result<Checked, Vec<Problem>> {
-    match before.and_then(|before| validate::captured(item, before, &checked)).or_else(|| ask(item, &checked)) {
+/// Returns the checked item if it reads what it read before.
+fn fits(item: &Item, before: Option<&reads::Reads>, checked: Checked) -> Result<Checked, Vec<Problem>> {
+    match before.and_then(|before| validate::captured(item, before, &checked)) {
         Some(problem) => Err(vec![problem]),
         None => Ok(checked),
     }
@@ -158,6 +153,7 @@ fn term(cutter: &Cutter, term: &Term, reads: &reads::Reads) -> Chunk {
 mod tests {
     use super::*;
     use crate::fixture::schema;
+    use crate::sql::analysis::tests::Stub;
 
     fn content() -> Content {
         serde_json::from_value(json!({
@@ -178,7 +174,7 @@ mod tests {
         let (schema, path) = (schema(), ["shop".to_owned()]);
         let cutter = Cutter { datasource: "shop", schema_version: "v1", quote_values: false };
         let before = BTreeMap::new();
-        let cut = cut(&cutter, &content(), &before, &Names::new(&path, &schema), &mut |_, _| None);
+        let cut = cut(&cutter, &content(), &before, &Names::new(&path, &schema), &mut Stub);
         let texts: Vec<&str> = cut.chunks.iter().map(|chunk| chunk.text.as_str()).collect();
         assert_eq!(
             texts,

@@ -1,4 +1,4 @@
-//! Validates curated content against a schema: everything that does not need the server.
+//! Validates curated content: by its own rules, and its SQL by the server's analysis.
 
 use crate::catalog::identifier::{TableName, cut, find_table_or_bare, shown};
 use crate::curated::content::{Content, Item, Metric, Term, VerifiedQuery};
@@ -7,33 +7,26 @@ use crate::curated::param::{Param, ParamType};
 use crate::curated::phrasing;
 use crate::curated::problem::Problem;
 use crate::similar_names::near_names;
-use crate::sql::parse;
+use crate::sql::analysis::{Analysis, Analyst, PreparedSql, SqlType};
 use crate::sql::placeholder;
+use crate::sql::placeholder::Placeholder;
 use crate::sql::reads;
 use crate::sql::reads::{Names, Reads, perhaps};
+use crate::sql::statement_text;
 use std::collections::{BTreeSet, HashSet};
 
-/// What a valid statement reads, and the form in which the server is asked about it.
+/// What a checked statement reads.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Checked {
     pub reads: Reads,
-    /// The columns that names, not stars, read: see [`reads::Found::named`].
+    /// Those of its columns that names read: see [`Analysis::named`].
     pub named: Reads,
-    /// The SQL with every table qualified and `$1`, `$2`, … for the params.
-    pub sql: String,
-    /// The types of the params, in that order.
-    pub types: Vec<SqlType>,
 }
 
-/// A param's type for the server: the type of its literals.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SqlType {
-    Int4,
-    Int8,
-    Numeric,
-    Date,
-    /// The type of whatever the string is compared with.
-    Unknown,
+impl From<Analysis> for Checked {
+    fn from(analysis: Analysis) -> Self {
+        Self { reads: analysis.reads, named: analysis.named }
+    }
 }
 
 /// Whether a text is a valid id of a verified query.
@@ -70,7 +63,11 @@ pub fn repeated(content: &Content) -> Vec<Problem> {
 }
 
 /// Validates a verified query.
-pub fn verified_query(query: &VerifiedQuery, names: &Names) -> Result<Checked, Vec<Problem>> {
+pub fn verified_query(
+    query: &VerifiedQuery,
+    names: &Names,
+    analyst: &mut dyn Analyst,
+) -> Result<Checked, Vec<Problem>> {
     let mut problems = Problems::new(Item::VerifiedQuery(query.id.clone()));
     if !is_id(&query.id) {
         problems.add("id", "it must start with a letter and hold only lower-case letters, digits and underscores");
@@ -100,14 +97,13 @@ pub fn verified_query(query: &VerifiedQuery, names: &Names) -> Result<Checked, V
     for name in known.difference(&asked) {
         problems.add("questions", format!("none has {{{}}}, which is a param", shown(name)));
     }
-    let checked = match parse::parse(&query.sql) {
-        Err(problem) => {
-            problems.add("sql", problem);
-            Checked::default()
-        }
-        Ok(statement) => {
-            let used: BTreeSet<String> = statement.placeholders.iter().map(|place| place.name.clone()).collect();
-            for name in used.difference(&known) {
+    let mut checked = Checked::default();
+    match statement_text::placeholders(&query.sql) {
+        Err(problem) => problems.add("sql", problem),
+        Ok(placeholders) => {
+            let used: BTreeSet<String> = placeholders.iter().map(|place| place.name.clone()).collect();
+            let unknown: Vec<&String> = used.difference(&known).collect();
+            for name in &unknown {
                 problems.add("sql", format!(":{} is not a param", shown(name)));
             }
             for name in known.difference(&used) {
@@ -117,21 +113,30 @@ pub fn verified_query(query: &VerifiedQuery, names: &Names) -> Result<Checked, V
             if texts && placeholder::has_plain_backslash(&query.sql) {
                 problems.add("sql", "beside a string param, a literal with a backslash must be written as E'…' or $$…$$: in plain quotes, where it ends depends on standard_conforming_strings");
             }
-            let resolved = reads::resolve(&query.sql, &statement, names);
-            for problem in &resolved.problems {
-                problems.add("sql", problem);
-            }
-            let number = |name: &str| query.params.keys().position(|known| known == name).map_or(0, |at| at + 1);
-            let sql = reads::qualify(&query.sql, &resolved, &statement, |name| format!("${}", number(name)));
-            Checked {
-                reads: resolved.reads,
-                named: resolved.named,
-                sql,
-                types: query.params.values().map(sql_type).collect(),
+            if unknown.is_empty() {
+                let analysis = analyst.analyze(&prepared(query, &placeholders), names);
+                for problem in &analysis.problems {
+                    problems.add("sql", problem);
+                }
+                checked = analysis.into();
             }
         }
-    };
+    }
     problems.or(checked)
+}
+
+/// A verified query's SQL, as the server is asked about it; each placeholder names one of its params.
+pub fn prepared(query: &VerifiedQuery, placeholders: &[Placeholder]) -> PreparedSql {
+    let params = query.params.iter().map(|(name, param)| (name.clone(), sql_type(param))).collect();
+    PreparedSql::new(&query.sql, placeholders, params)
+}
+
+/// A metric's expression over its table, as the server is asked about it.
+pub fn prepared_expression(expression: &str, table: &TableName) -> Result<PreparedSql, String> {
+    match statement_text::placeholders(expression)?.first() {
+        Some(placeholder) => Err(format!("there is no param :{} here", placeholder.name)),
+        None => Ok(PreparedSql::of_expression(expression, table)),
+    }
 }
 
 /// The problem that the names of a query or metric mean other columns than when it was imported.
@@ -156,7 +161,7 @@ fn sql_type(param: &Param) -> SqlType {
 }
 
 /// Validates a metric. Also returns its table.
-pub fn metric(metric: &Metric, names: &Names) -> Result<(TableName, Checked), Vec<Problem>> {
+pub fn metric(metric: &Metric, names: &Names, analyst: &mut dyn Analyst) -> Result<(TableName, Checked), Vec<Problem>> {
     let mut problems = Problems::new(Item::Metric(metric.name.clone()));
     problems.name("name", &metric.name);
     problems.description(metric.description.as_deref());
@@ -168,18 +173,18 @@ pub fn metric(metric: &Metric, names: &Names) -> Result<(TableName, Checked), Ve
             Checked::default()
         }
         Ok(_) if !fits => Checked::default(),
-        Ok(table) => match reads::resolve_expression(&metric.expression, table, names) {
+        Ok(table) => match prepared_expression(&metric.expression, table) {
             Err(problem) => {
                 problems.add("expression", problem);
                 Checked::default()
             }
-            Ok((sql, mut resolved)) => {
-                for problem in &resolved.problems {
+            Ok(prepared) => {
+                let mut analysis = analyst.analyze(&prepared, names);
+                for problem in &analysis.problems {
                     problems.add("expression", problem);
                 }
-                let sql = placeholder::replace(&sql, &[], &resolved.unqualified, str::to_owned);
-                resolved.reads.note_bare(&metric.table, table);
-                Checked { reads: resolved.reads, named: resolved.named, sql, types: Vec::new() }
+                analysis.reads.note_bare(&metric.table, table);
+                analysis.into()
             }
         },
     };

@@ -11,9 +11,10 @@ use crate::mine::normalized_sql::NormalizedSql;
 use crate::mine::params::{NamedParam, named};
 use crate::mine::repeated_expressions;
 use crate::mine::statement_shape::shape;
+use crate::sql::analysis::{Analyst, PreparedSql, SqlType};
 use crate::sql::parse;
 use crate::sql::parse::Statement;
-use crate::sql::reads;
+use crate::sql::placeholder::Placeholder;
 use crate::sql::reads::{Names, Reads};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -46,6 +47,7 @@ pub fn suggest(
     names: &Names,
     min_calls: i64,
     limit: usize,
+    analyst: &mut dyn Analyst,
     tick: &mut dyn FnMut(),
 ) -> Vec<Suggestion> {
     let mut texts: BTreeMap<String, i64> = BTreeMap::new();
@@ -56,7 +58,7 @@ pub fn suggest(
     let mut clusters: BTreeMap<String, Cluster> = BTreeMap::new();
     for (text, calls) in texts {
         tick();
-        let Some((shape, statement)) = ParameterizedStatement::of(&text, names) else { continue };
+        let Some((shape, statement)) = ParameterizedStatement::of(&text, names, analyst) else { continue };
         let new = Cluster { statement, most: calls, calls };
         match clusters.get_mut(&shape) {
             Some(cluster) => cluster.add(new),
@@ -69,8 +71,8 @@ pub fn suggest(
     let suggestions = clusters.into_iter().filter_map(|Cluster { statement, calls, .. }| {
         tick();
         let query = statement.query(&taken)?;
-        // Skip what cannot be imported.
-        validate::verified_query(&query, names).ok()?;
+        // What cannot be imported is no help.
+        validate::verified_query(&query, names, analyst).ok()?;
         taken.insert(query.id.clone());
         let tables = statement.reads.tables.keys().map(TableName::to_string).collect();
         Some(Suggestion { query, calls, tables, columns: statement.reads.columns() })
@@ -106,8 +108,8 @@ struct ParameterizedStatement {
 }
 
 impl ParameterizedStatement {
-    /// Reads a text. Returns the shape, too, or `None` if the statement is not suitable.
-    fn of(text: &str, names: &Names) -> Option<(String, Self)> {
+    /// With its shape; `None` where the statement is not one to suggest.
+    fn of(text: &str, names: &Names, analyst: &mut dyn Analyst) -> Option<(String, Self)> {
         let mut read = NormalizedSql::read(text, BTreeMap::new())?;
         let mut statement = parse::parse(&read.sql).ok()?;
         let values = repeated_expressions::values(&statement.query);
@@ -123,7 +125,7 @@ impl ParameterizedStatement {
         if !sources.known {
             return None;
         }
-        let found = reads::resolve(&text.sql, &statement, names);
+        let found = analyst.analyze(&prepared(&text.sql, &statement.placeholders), names);
         if !found.problems.is_empty() || found.reads.tables.is_empty() {
             return None;
         }
@@ -146,6 +148,12 @@ impl ParameterizedStatement {
             sql: self.sql.clone(),
         })
     }
+}
+
+/// A mined statement, whose params have the types that their places want.
+fn prepared(sql: &str, placeholders: &[Placeholder]) -> PreparedSql {
+    let names: BTreeSet<&str> = placeholders.iter().map(|place| place.name.as_str()).collect();
+    PreparedSql::new(sql, placeholders, names.into_iter().map(|name| (name.to_owned(), SqlType::Unknown)).collect())
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
-//! One SQL statement: parsed, checked to do nothing but read, and resolved to the columns that it reads.
+//! One SQL statement: what the server is asked about it and what it finds, the places of its params, and what sqlparser
+//! makes of a mined one.
 
-pub(crate) mod forbidden_functions;
+pub mod analysis;
 pub mod parse;
 pub(crate) mod placeholder;
 pub mod reads;
-pub mod resolve;
 pub(crate) mod source_map;
+pub(crate) mod statement_text;

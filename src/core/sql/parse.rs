@@ -1,11 +1,10 @@
-//! A statement as the parser reads it, and whether it only reads.
+//! A mined statement as sqlparser reads it, and whether it only reads.
 
-use crate::sql::forbidden_functions::does_more;
 use crate::sql::placeholder;
 use crate::sql::placeholder::{Placeholder, Tokens};
+use crate::sql::statement_text;
 use sqlparser::ast::{
-    Expr, Function, Ident, ObjectName, Query, Select, SelectFlavor, SetExpr, Statement as Sql, TableFactor, Value,
-    ValueWithSpan, Visit, Visitor,
+    Expr, Ident, Query, Select, SelectFlavor, SetExpr, Statement as Sql, Value, ValueWithSpan, Visit, Visitor,
 };
 use sqlparser::dialect::PostgreSqlDialect;
 use sqlparser::keywords::Keyword;
@@ -15,13 +14,7 @@ use std::ops::ControlFlow;
 
 /// How deep expressions and subqueries may lie in each other.
 const DEPTH: usize = 50;
-/// The longest statement that is looked at, in bytes.
-const LONGEST: usize = 100_000;
-
-/// So many words and signs a statement may have, and so many of the kinds that the parser goes a step deeper for
-/// without counting: what lies deep takes stack, also to be dropped again.
-const TOKENS: usize = 20_000;
-const JOINS: usize = 100;
+/// The parser goes a step deeper for brackets without counting: what lies deep takes stack, also to be dropped again.
 const BRACKETS: usize = 1_000;
 
 /// One reading statement.
@@ -49,37 +42,11 @@ pub fn parse(sql: &str) -> Result<Statement, String> {
     Ok(Statement { query, placeholders })
 }
 
-/// An expression alone, as a metric has it.
-pub(crate) fn parse_expression(text: &str) -> Result<Expr, String> {
-    let tokens = taken_apart(text)?;
-    if let Some(placeholder) = tokens.placeholders.first() {
-        return Err(format!("there is no param :{} here", placeholder.name));
-    }
-    let mut parser =
-        Parser::new(&PostgreSqlDialect {}).with_recursion_limit(DEPTH).with_tokens_with_locations(tokens.tokens);
-    let expression = parser.parse_expr().map_err(|error| error.to_string())?;
-    parser.expect_token(&Token::EOF).map_err(|error| error.to_string())?;
-    match refusal(&expression) {
-        Some(refusal) => Err(refusal),
-        None => Ok(expression),
-    }
-}
-
 /// The text taken apart, unless it is too long.
 fn taken_apart(sql: &str) -> Result<Tokens, String> {
-    if sql.len() > LONGEST {
-        return Err(format!("it is longer than {LONGEST} bytes"));
-    }
-    if sql.contains('\0') {
-        return Err("it holds a null character".to_owned());
-    }
-    let tokens = placeholder::tokens(sql)?;
-    let count = |counts: &dyn Fn(&Token) -> bool| tokens.tokens.iter().filter(|token| counts(&token.token)).count();
-    let joins = count(&|token| matches!(token, Token::Word(word) if word.keyword == Keyword::JOIN));
-    let brackets = count(&|token| *token == Token::LBracket);
-    let words = count(&|token| !matches!(token, Token::Whitespace(_)));
-    if joins > JOINS || brackets > BRACKETS || words > TOKENS {
-        return Err(format!("it has more than {TOKENS} words and signs, {JOINS} joins or {BRACKETS} brackets"));
+    let tokens = statement_text::tokens(sql)?;
+    if tokens.tokens.iter().filter(|token| token.token == Token::LBracket).count() > BRACKETS {
+        return Err(format!("it has more than {BRACKETS} brackets"));
     }
     Ok(tokens)
 }
@@ -157,16 +124,8 @@ impl Visitor for Refusals {
         if foreign { refuse("it has a clause that Postgres does not know") } else { ControlFlow::Continue(()) }
     }
 
-    fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> ControlFlow<String> {
-        match factor {
-            TableFactor::Table { name, args: Some(_), .. } | TableFactor::Function { name, .. } => function(name),
-            _ => ControlFlow::Continue(()),
-        }
-    }
-
     fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<String> {
         match expr {
-            Expr::Function(Function { name, .. }) => function(name),
             Expr::Lambda(_)
             | Expr::Dictionary(_)
             | Expr::Map(_)
@@ -209,20 +168,6 @@ fn body(mut part: &SetExpr) -> ControlFlow<String> {
     }
 }
 
-fn function(name: &ObjectName) -> ControlFlow<String> {
-    let parts: Vec<String> = name.0.iter().filter_map(|part| part.as_ident()).map(folded).collect();
-    let Some(last) = parts.last() else { return ControlFlow::Continue(()) };
-    if parts.len() > 1 && parts.first().is_some_and(|schema| schema == "cron") {
-        return refuse(format!("function {last}() is of cron"));
-    }
-    beyond_reading(last).map_or(ControlFlow::Continue(()), ControlFlow::Break)
-}
-
-/// Why a function must not be called.
-pub fn beyond_reading(function: &str) -> Option<String> {
-    does_more(function).then(|| format!("function {function}() does more than read what the statement names"))
-}
-
 /// The longest name of Postgres's, in bytes.
 const LONGEST_NAME: usize = 63;
 
@@ -254,31 +199,18 @@ mod tests {
             ("SELECT 1 INTO t", "SELECT INTO makes a table"),
             ("SELECT * FROM t FOR UPDATE", "FOR UPDATE and its kind lock rows"),
             ("WITH d AS (DELETE FROM t RETURNING *) SELECT * FROM d", "DELETE is not a statement that only reads"),
-            ("SELECT NextVal('s')", "function nextval() does more than read what the statement names"),
-            (
-                "SELECT * FROM dblink('', '') AS t(a int)",
-                "function dblink() does more than read what the statement names",
-            ),
             ("SELECT $1", "$1 is no param: write :name, and name it under params"),
         ] {
             assert_eq!(parse(sql).err().as_deref(), Some(why), "{sql}");
         }
         assert!(parse("SELECT 1 FROM").err().is_some());
         assert!(parse(&format!("SELECT {}1{}", "(".repeat(10_000), ")".repeat(10_000))).is_err(), "depth has a limit");
-        assert!(parse(&"x".repeat(LONGEST + 1)).is_err());
+        assert!(parse(&"x".repeat(statement_text::LONGEST + 1)).is_err());
         for deep in ["+1", "::int", " UNION SELECT 1", "[1]", " IS NULL", " AND 1"] {
             let found = std::thread::Builder::new()
                 .stack_size(8 << 20)
                 .spawn(|| parse(&format!("SELECT 1{}", deep.repeat(50_000 / deep.len()))).is_ok());
             assert!(found.unwrap().join().is_ok(), "{deep}");
-        }
-    }
-
-    #[test]
-    fn an_expression_alone() {
-        assert!(parse_expression("sum(a) / count(*)").is_ok());
-        for text in ["a FROM t", "a; DROP TABLE t", ":x", "", "nextval('s')", "a,b"] {
-            assert!(parse_expression(text).is_err(), "{text}");
         }
     }
 }

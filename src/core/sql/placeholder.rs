@@ -90,8 +90,37 @@ pub(crate) fn replace(
     text
 }
 
-/// Finds a place where Postgres and the parser would find different tokens, so that one reads code where the other reads
-/// a string or a comment. Returns the line and the problem.
+/// A text with something in place of its placeholders.
+pub struct Rewritten {
+    pub text: String,
+    /// For each placeholder, in order: where it ends in the new text, and where in the one before.
+    ends: Vec<(usize, usize)>,
+}
+
+impl Rewritten {
+    pub fn new(sql: &str, placeholders: &[Placeholder], replacement: impl Fn(&str) -> String) -> Self {
+        let mut rewritten = Self { text: String::with_capacity(sql.len() + 64), ends: Vec::new() };
+        let mut from = 0;
+        for placeholder in placeholders {
+            let text = &mut rewritten.text;
+            text.push_str(&sql[from..placeholder.start]);
+            text.push_str(&replacement(&placeholder.name));
+            from = placeholder.end;
+            rewritten.ends.push((text.len(), from));
+        }
+        rewritten.text.push_str(&sql[from..]);
+        rewritten
+    }
+
+    /// The byte in the text before that a byte of the new text outside of placeholders was.
+    pub fn written(&self, at: usize) -> usize {
+        let before = self.ends.partition_point(|(new, _)| *new <= at).checked_sub(1).map(|last| self.ends[last]);
+        before.map_or(at, |(new, old)| at - new + old)
+    }
+}
+
+/// What Postgres would take apart in another way than the parser does, so that one would read as code what the other
+/// reads as a text or a comment; with its line.
 fn differs(sql: &str, tokens: &[TokenWithSpan], places: &SourceMap) -> Option<(u64, &'static str)> {
     let mut string_before = false;
     for (at, token) in tokens.iter().enumerate() {

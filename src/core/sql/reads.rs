@@ -3,9 +3,6 @@
 use crate::catalog::identifier::{TableName, quote_identifier, shown};
 use crate::catalog::schema::{Schema, Table};
 use crate::similar_names::near_names;
-use crate::sql::parse;
-use crate::sql::parse::Statement;
-use crate::sql::resolve::Resolver;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::rc::Rc;
@@ -186,40 +183,4 @@ pub fn captured(before: &Reads, named: &Reads) -> Option<Reads> {
 /// ` (near it: a, b)`.
 pub fn perhaps(near: &[&str]) -> String {
     if near.is_empty() { String::new() } else { format!(" (near it: {})", near.join(", ")) }
-}
-
-/// What was found of a statement.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Found {
-    pub reads: Reads,
-    /// Those of the columns that a name reads, or a join by shared columns, not a star or a whole row.
-    pub named: Reads,
-    /// Unqualified names of tables: the byte before which the schema belongs, and the schema.
-    pub unqualified: Vec<(usize, String)>,
-    /// Names that cannot be resolved, with their places.
-    pub problems: Vec<String>,
-    /// Of those, the columns that an unqualified name may mean.
-    pub ambiguous: Reads,
-}
-
-/// Resolves the names of a statement.
-pub fn resolve(sql: &str, statement: &Statement, names: &Names) -> Found {
-    let mut resolver = Resolver::new(sql, names);
-    resolver.statement(&statement.query);
-    resolver.found
-}
-
-/// Resolves an expression over the rows of one table; with the statement that computes it.
-pub fn resolve_expression(expression: &str, table: &TableName, names: &Names) -> Result<(String, Found), String> {
-    parse::parse_expression(expression)?;
-    let sql = format!("SELECT {expression}\nFROM {table}");
-    let statement = parse::parse(&sql)?;
-    let found = resolve(&sql, &statement, names);
-    Ok((sql, found))
-}
-
-/// The statement with the schema before every name of a table that has none, so that it reads the same whatever
-/// the `search_path`.
-pub fn qualify(sql: &str, found: &Found, statement: &Statement, replacement: impl Fn(&str) -> String) -> String {
-    crate::sql::placeholder::replace(sql, &statement.placeholders, &found.unqualified, replacement)
 }

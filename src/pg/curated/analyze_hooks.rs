@@ -1,20 +1,64 @@
 //! Analysis that runs nobody's code. The server makes a value of an untyped literal by its type's input function, which
 //! for an array or a row of a domain runs the domain's CHECK, whoever wrote that. So literals are taken out of the raw
-//! tree before it is analysed, and stand in it as params, each of the type that its place wants, as for a literal. What
+//! tree before it is analyzed, and stand in it as params, each of the type that its place wants, as for a literal. What
 //! one says is then read where the type is the server's own, an enum, or an array of these.
+//!
+//! Names of columns are looked up in what the caller may see before the server goes on with them.
 
+use crate::pg::curated::columns::Columns;
+use nl2sql_core::sql::reads::Names;
 use pgrx::pg_sys;
 use pgrx::pg_sys::NodeTag;
 use pgrx::prelude::*;
 use std::collections::{HashMap, HashSet};
 use std::ffi::{CStr, CString, c_int, c_void};
 
+/// What the server's analysis is hooked to.
+pub struct Hooks<'n, 'a> {
+    untyped: Untyped,
+    pub columns: Columns<'n, 'a>,
+}
+
+impl<'n, 'a> Hooks<'n, 'a> {
+    /// `params` are the types of the statement's params; `UNKNOWNOID`: whatever its place wants.
+    pub fn new(params: Vec<pg_sys::Oid>, names: &'n Names<'a>, text: &'n str) -> Self {
+        Self { untyped: Untyped::new(params), columns: Columns::new(names, text) }
+    }
+
+    /// Puts params in place of the literals that have no type.
+    ///
+    /// # Safety
+    /// `tree` is what the server's parser has made.
+    pub unsafe fn take_literals(&mut self, tree: *mut pg_sys::Node) {
+        // SAFETY: by the contract.
+        unsafe { self.untyped.take(tree) };
+    }
+
+    /// # Safety
+    /// `statement` is what the server's parser has made of `text`.
+    pub unsafe fn analyze(&mut self, statement: *mut pg_sys::RawStmt, text: &CStr) -> *mut pg_sys::Query {
+        // SAFETY: by the contract; the hooks are borrowed for the time of the analysis.
+        unsafe {
+            pg_sys::parse_analyze_withcb(
+                statement,
+                text.as_ptr(),
+                Some(set_up),
+                std::ptr::from_mut(self).cast(),
+                std::ptr::null_mut(),
+            )
+        }
+    }
+
+    /// Reads what the literals say, or raises what the server would.
+    pub fn check_literals(&self) {
+        self.untyped.check_literals();
+    }
+}
+
 /// The params and literals of a statement.
-pub struct Untyped {
+struct Untyped {
     /// What each param is; `UNKNOWNOID`: whatever its place wants.
     params: Vec<pg_sys::Oid>,
-    /// Which of them were met.
-    seen: Vec<bool>,
     /// Literals, each text once: the same text in SELECT and in GROUP BY is the same expression.
     texts: Vec<CString>,
     numbers: HashMap<CString, usize>,
@@ -25,22 +69,8 @@ pub struct Untyped {
 }
 
 impl Untyped {
-    pub fn new(params: Vec<pg_sys::Oid>) -> Self {
-        let seen = vec![false; params.len()];
-        Self { params, seen, texts: Vec::new(), numbers: HashMap::new(), met: Vec::new(), refused: HashSet::new() }
-    }
-
-    pub fn has_seen_every_param(&self) -> bool {
-        self.seen.iter().all(|seen| *seen)
-    }
-
-    /// Puts params in place of the literals that have no type.
-    ///
-    /// # Safety
-    /// `tree` is what the server's parser has made.
-    pub unsafe fn take_literals(&mut self, tree: *mut pg_sys::Node) {
-        // SAFETY: the caller guarantees that the parser made the tree.
-        unsafe { self.take(tree) };
+    fn new(params: Vec<pg_sys::Oid>) -> Self {
+        Self { params, texts: Vec::new(), numbers: HashMap::new(), met: Vec::new(), refused: HashSet::new() }
     }
 
     /// Goes through a raw tree. Called from Rust, where what the server raises must go on as a panic.
@@ -102,23 +132,8 @@ impl Untyped {
         }
     }
 
-    /// # Safety
-    /// `statement` is what the server's parser has made of `text`.
-    pub unsafe fn analyse(&mut self, statement: *mut pg_sys::RawStmt, text: &CStr) -> *mut pg_sys::Query {
-        // SAFETY: the caller guarantees the statement and its text; `self` outlives the analysis, which calls the hooks.
-        unsafe {
-            pg_sys::parse_analyze_withcb(
-                statement,
-                text.as_ptr(),
-                Some(set_up),
-                std::ptr::from_mut(self).cast(),
-                std::ptr::null_mut(),
-            )
-        }
-    }
-
     /// Reads what the literals say, or raises what the server would.
-    pub fn check_literals(&self) {
+    fn check_literals(&self) {
         for (literal, met, modifier) in &self.met {
             // SAFETY: catalogue look-ups of a type that the analysis has found; the input function is the server's.
             unsafe {
@@ -167,13 +182,36 @@ unsafe extern "C-unwind" fn take(node: *mut pg_sys::Node, untyped: *mut c_void) 
 }
 
 #[pg_guard]
-unsafe extern "C-unwind" fn set_up(state: *mut pg_sys::ParseState, untyped: *mut c_void) {
+unsafe extern "C-unwind" fn set_up(state: *mut pg_sys::ParseState, hooks: *mut c_void) {
     // SAFETY: the server passes a state that it has made.
     unsafe {
-        (*state).p_ref_hook_state = untyped;
+        (*state).p_ref_hook_state = hooks;
+        (*state).p_pre_columnref_hook = Some(before);
+        (*state).p_post_columnref_hook = Some(after);
         (*state).p_paramref_hook = Some(refer);
         (*state).p_coerce_param_hook = Some(coerce);
     }
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn before(
+    state: *mut pg_sys::ParseState,
+    reference: *mut pg_sys::ColumnRef,
+) -> *mut pg_sys::Node {
+    // SAFETY: the pointer is to what `analyze` borrows for the time of the analysis.
+    unsafe { (*(*state).p_ref_hook_state.cast::<Hooks>()).columns.before(state, reference) };
+    std::ptr::null_mut()
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn after(
+    state: *mut pg_sys::ParseState,
+    reference: *mut pg_sys::ColumnRef,
+    found: *mut pg_sys::Node,
+) -> *mut pg_sys::Node {
+    // SAFETY: as above.
+    unsafe { (*(*state).p_ref_hook_state.cast::<Hooks>()).columns.after(state, reference, found) };
+    std::ptr::null_mut()
 }
 
 /// The param that a reference means; null: there is none of that number, which the server then says.
@@ -184,16 +222,13 @@ unsafe extern "C-unwind" fn refer(
 ) -> *mut pg_sys::Node {
     // SAFETY: the state's pointer is to what `analyse` borrows for the time of the analysis.
     unsafe {
-        let untyped = &mut *(*state).p_ref_hook_state.cast::<Untyped>();
+        let untyped = &mut (*(*state).p_ref_hook_state.cast::<Hooks>()).untyped;
         let number = (*reference).number;
         let Some(place) = usize::try_from(number).ok().and_then(|number| number.checked_sub(1)) else {
             return std::ptr::null_mut();
         };
         let param_type = match untyped.params.get(place) {
-            Some(param_type) => {
-                untyped.seen[place] = true;
-                *param_type
-            }
+            Some(param_type) => *param_type,
             None if place < untyped.params.len() + untyped.texts.len() => pg_sys::UNKNOWNOID,
             None => return std::ptr::null_mut(),
         };
@@ -223,7 +258,7 @@ unsafe extern "C-unwind" fn coerce(
         if (*param).paramkind != pg_sys::ParamKind::PARAM_EXTERN || (*param).paramtype != pg_sys::UNKNOWNOID {
             return std::ptr::null_mut();
         }
-        let untyped = &mut *(*state).p_ref_hook_state.cast::<Untyped>();
+        let untyped = &mut (*(*state).p_ref_hook_state.cast::<Hooks>()).untyped;
         let place = usize::try_from((*param).paramid - 1).unwrap_or_default();
         if let Some(literal) = place.checked_sub(untyped.params.len()) {
             untyped.met.push((literal, wanted, modifier));

@@ -1,5 +1,6 @@
 //! Binds the params of a verified query.
 
+use crate::pg::curated::analyze::ServerAnalyst;
 use crate::pg::curated::store;
 use crate::pg::datasource;
 use crate::pg::server::error::{Error, Result, call};
@@ -20,7 +21,9 @@ pub fn bind(name: &str, id: &str, params: &Value) -> Result<String> {
     let values = bind::values(query, params)?;
     let reads = stored.reads_of(&Item::VerifiedQuery(id.to_owned()));
     let columns = store::present([&reads].into_iter())?;
-    bind::bind(query, &reads, &columns, &datasource.schemas, &values).map_err(|error| match error {
+    let mut analyst = ServerAnalyst::new(&datasource.schemas)?;
+    let bound = bind::bind(query, &reads, &columns, &datasource.schemas, &values, &mut analyst);
+    analyst.found(bound)?.map_err(|error| match error {
         BindError::Unfit { .. } => Error::new(
             PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
             error.to_string(),

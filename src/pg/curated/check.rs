@@ -1,11 +1,10 @@
-//! Checking curated content: by its own rules against the live snapshot, then by the server.
+//! Checking curated content against a schema.
 
 use crate::pg::catalog;
-use crate::pg::curated::analyze;
-use crate::pg::curated::analyze::Lookup;
+use crate::pg::curated::analyze::ServerAnalyst;
 use crate::pg::datasource::Datasource;
 use crate::pg::server::error::{Error, Result};
-use crate::pg::server::{identity, interrupt};
+use crate::pg::server::identity;
 use nl2sql_core::catalog::identifier::{TableName, cut, shown};
 use nl2sql_core::catalog::schema::Schema;
 use nl2sql_core::catalog::scope::Scope;
@@ -55,17 +54,17 @@ pub fn check(
 ) -> Result<Verdict> {
     let names = Names::new(&datasource.schemas, schema).with_wider(wider(datasource)?);
     let mut verdict = Verdict { problems: validate::repeated(content), ..Verdict::default() };
-    let lookup = Lookup::of(&datasource.schemas)?;
+    let mut analyst = ServerAnalyst::strict(&datasource.schemas)?;
     for query in &content.verified_queries {
         let item = Item::VerifiedQuery(query.id.clone());
         let before = before.get(&item);
-        verdict.add(item, validate::verified_query(query, &names.reading(before)), before, &lookup)?;
+        verdict.add(item, validate::verified_query(query, &names.reading(before), &mut analyst), before);
     }
     for metric in &content.metrics {
         let item = Item::Metric(metric.name.clone());
         let before = before.get(&item);
-        let checked = validate::metric(metric, &names.reading(before)).map(|(_, checked)| checked);
-        verdict.add(item, checked, before, &lookup)?;
+        let checked = validate::metric(metric, &names.reading(before), &mut analyst).map(|(_, checked)| checked);
+        verdict.add(item, checked, before);
     }
     for term in &content.glossary {
         let item = Item::Term(term.term.clone());
@@ -74,7 +73,7 @@ pub fn check(
             Err(problems) => verdict.problems.extend(problems),
         }
     }
-    Ok(verdict)
+    analyst.found(verdict)
 }
 
 /// Cuts the content against the schema, and leaves out what the server would not take of it, as the current user.
@@ -89,51 +88,20 @@ pub fn chunks(
         return Ok(CuratedChunks::default());
     }
     let names = Names::new(&datasource.schemas, schema).with_wider(wider(datasource)?);
-    let lookup = Lookup::of(&datasource.schemas)?;
-    let mut failed = None;
-    let cut = curated_chunks::cut(cutter, content, before, &names, &mut |item, checked| {
-        interrupt::check();
-        if failed.is_some() {
-            return None;
-        }
-        match analyze::objection_within(&checked.sql, &checked.types, &lookup) {
-            Ok(objection) => objection.map(|message| Problem::of_sql(item.clone(), message)),
-            Err(error) => {
-                failed = Some(error);
-                None
-            }
-        }
-    });
-    failed.map_or(Ok(cut), Err)
+    let mut analyst = ServerAnalyst::new(&datasource.schemas)?;
+    let cut = curated_chunks::cut(cutter, content, before, &names, &mut analyst);
+    analyst.found(cut)
 }
 
 impl Verdict {
-    fn add(
-        &mut self,
-        item: Item,
-        checked: std::result::Result<Checked, Vec<Problem>>,
-        before: Option<&Reads>,
-        lookup: &Lookup,
-    ) -> Result<()> {
-        interrupt::check();
-        let checked = match checked {
-            Ok(checked) => checked,
-            Err(problems) => {
-                self.problems.extend(problems);
-                return Ok(());
+    fn add(&mut self, item: Item, checked: std::result::Result<Checked, Vec<Problem>>, before: Option<&Reads>) {
+        match checked {
+            Err(problems) => self.problems.extend(problems),
+            Ok(checked) => {
+                self.problems.extend(before.and_then(|before| validate::captured(&item, before, &checked)));
+                self.reads.insert(item, checked.reads);
             }
-        };
-        self.problems.extend(before.and_then(|before| validate::captured(&item, before, &checked)));
-        let objection = match item {
-            // `nl2sql_bind` gives it to whoever asks, with whatever search_path.
-            Item::VerifiedQuery(_) => analyze::objection(&checked.sql, &checked.types, lookup)?,
-            _ => analyze::objection_within(&checked.sql, &checked.types, lookup)?,
-        };
-        match objection {
-            Some(message) => self.problems.push(Problem::of_sql(item, message)),
-            None => drop(self.reads.insert(item, checked.reads)),
         }
-        Ok(())
     }
 
     /// 22023 that names every problem, where there is one.

@@ -6,7 +6,15 @@ pub mod analyze;
 #[allow(unsafe_code)]
 pub mod analyze_hooks;
 pub mod bind;
+#[allow(unsafe_code)]
+pub mod callable;
 pub mod check;
+#[allow(unsafe_code)]
+pub mod columns;
+#[allow(unsafe_code)]
+pub mod query_reads;
+#[allow(unsafe_code)]
+pub mod raw_tree;
 pub mod store;
 pub mod suggest;
 pub mod validate;

@@ -1,5 +1,6 @@
 //! Drafts verified queries from pg_stat_statements.
 
+use crate::pg::curated::analyze::ServerAnalyst;
 use crate::pg::datasource;
 use crate::pg::server::error::{Error, Result};
 use crate::pg::server::{interrupt, query};
@@ -24,8 +25,10 @@ pub fn suggest(name: &str, min_calls: usize, limit: usize) -> Result<Vec<(Sugges
     })?;
     let names = Names::new(&stored.schemas, &schema);
     let min_calls = i64::try_from(min_calls).unwrap_or(i64::MAX);
-    let suggestions = suggest::suggest(statements, &names, min_calls, limit, &mut interrupt::check);
-    suggestions
+    let mut analyst = ServerAnalyst::strict(&stored.schemas)?;
+    let suggestions = suggest::suggest(statements, &names, min_calls, limit, &mut analyst, &mut interrupt::check);
+    analyst
+        .found(suggestions)?
         .into_iter()
         .map(|suggestion| {
             let content = Content { verified_queries: vec![suggestion.query.clone()], ..Content::default() };

@@ -1,10 +1,11 @@
 //! Whether a schema has drifted since its live snapshot, and what the drift breaks.
 
+use crate::pg::curated::analyze::ServerAnalyst;
 use crate::pg::curated::store;
 use crate::pg::datasource;
 use crate::pg::datasource::{Datasource, preferred_tables};
 use crate::pg::server::error::{Error, Result};
-use crate::pg::server::{interrupt, settings, subtransaction};
+use crate::pg::server::{settings, subtransaction};
 use crate::pg::snapshot;
 use crate::pg::snapshot::drift;
 use nl2sql_core::catalog::identifier::TableName;
@@ -66,20 +67,30 @@ fn compare(name: &str, live: &str) -> Result<CheckOutcome> {
 fn broken(name: &str, stored: &Datasource, found: &Diff, now: &Schema) -> Result<(Vec<Value>, Vec<Value>)> {
     let curated = store::load_visible(name)?;
     let names = Names::new(&stored.schemas, now);
-    let reasons = |item: Item, sql: ItemSql| {
-        interrupt::check();
+    let mut analyst = ServerAnalyst::new(&stored.schemas)?;
+    let mut reasons = |item: Item, sql: ItemSql| {
         let reads = curated.reads_of(&item);
-        impact::reasons(&ItemReads { item, reads: &reads, sql }, found, &names)
+        impact::reasons(&ItemReads { item, reads: &reads, sql }, found, &names, &mut analyst)
     };
-    let queries = curated.content.verified_queries.iter().filter_map(|query| {
-        let reasons = reasons(Item::VerifiedQuery(query.id.clone()), ItemSql::Query(query));
-        (!reasons.is_empty()).then(|| json!({ "query_id": query.id, "reasons": reasons }))
-    });
-    let metrics = curated.content.metrics.iter().filter_map(|metric| {
-        let reasons = reasons(Item::Metric(metric.name.clone()), ItemSql::Metric(metric));
-        (!reasons.is_empty()).then(|| json!({ "name": metric.name, "reasons": reasons }))
-    });
-    Ok((queries.collect(), metrics.collect()))
+    let queries: Vec<Value> = curated
+        .content
+        .verified_queries
+        .iter()
+        .filter_map(|query| {
+            let reasons = reasons(Item::VerifiedQuery(query.id.clone()), ItemSql::Query(query));
+            (!reasons.is_empty()).then(|| json!({ "query_id": query.id, "reasons": reasons }))
+        })
+        .collect();
+    let metrics: Vec<Value> = curated
+        .content
+        .metrics
+        .iter()
+        .filter_map(|metric| {
+            let reasons = reasons(Item::Metric(metric.name.clone()), ItemSql::Metric(metric));
+            (!reasons.is_empty()).then(|| json!({ "name": metric.name, "reasons": reasons }))
+        })
+        .collect();
+    analyst.found((queries, metrics))
 }
 
 fn table_names(schema: &Schema) -> Vec<TableName> {

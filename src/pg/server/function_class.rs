@@ -12,6 +12,7 @@ const REVIEWED: &str = include_str!("function_class.tsv");
 const INTERNAL_LANGUAGE: Oid = Oid::from_u32(12);
 const C_LANGUAGE: Oid = Oid::from_u32(13);
 const IMMUTABLE: u8 = b'i';
+const VOLATILE: u8 = b'v';
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
@@ -104,6 +105,14 @@ impl Function {
     /// Whether it came with the server, and nobody can change it.
     pub fn is_built_in(&self) -> bool {
         is_built_in(self.oid)
+    }
+
+    pub fn is_immutable(&self) -> bool {
+        self.volatility == IMMUTABLE
+    }
+
+    pub fn is_volatile(&self) -> bool {
+        self.volatility == VOLATILE
     }
 
     /// What the review says of a built-in function; of any other, nothing.

@@ -4,6 +4,8 @@ pub mod argument;
 #[allow(unsafe_code)]
 pub mod error;
 #[allow(unsafe_code)]
+pub mod error_position;
+#[allow(unsafe_code, dead_code)]
 pub mod function_class;
 #[allow(unsafe_code)]
 pub mod identity;
@@ -16,8 +18,7 @@ pub mod log;
 #[allow(unsafe_code)]
 pub mod privilege;
 pub mod query;
-// Used by the analysis of statements and the check of views' rules.
-#[allow(unsafe_code, dead_code)]
+#[allow(unsafe_code)]
 pub mod query_tree;
 #[allow(unsafe_code)]
 pub mod restricted;

@@ -111,6 +111,15 @@ pub unsafe fn walk(query: *mut pg_sys::Query, visitor: &mut dyn Visitor) {
     unsafe { Walk { visitor }.step(query.cast()) };
 }
 
+/// The same over an expression.
+///
+/// # Safety
+/// As above.
+pub unsafe fn walk_node(node: *mut pg_sys::Node, visitor: &mut dyn Visitor) {
+    // SAFETY: by the contract.
+    unsafe { Walk { visitor }.step(node) };
+}
+
 struct Walk<'v> {
     visitor: &'v mut dyn Visitor,
 }

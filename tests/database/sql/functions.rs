@@ -1,9 +1,7 @@
-//! Whether the lists of functions that a statement must not call are right: a server says which functions it and the
-//! extensions that come with it have, and what of them only computes. A new major that has more of the others fails here
-//! until somebody has looked at them.
+//! Which functions a verified query may call. A server's catalog has the functions of its own and of the extensions that
+//! come with it; a new major that has more of them fails here until somebody has reviewed them.
 
-use nl2sql_core::sql::parse::beyond_reading;
-use nl2sql_tests::{Database, text};
+use nl2sql_tests::{Database, describe, text};
 use postgres::Client;
 use std::collections::BTreeSet;
 
@@ -40,9 +38,6 @@ const TAKE_APART: &[&str] = &[
     "ts_parse",
     "ts_token_type",
 ];
-
-/// IMMUTABLE, and yet refused: of its name are also those that run SQL from a text.
-const COMPUTE_AND_MORE: &[&str] = &["ts_rewrite"];
 
 /// Extensions that inspect, repair, lock or connect: nothing of theirs may be called.
 const INSPECT: &[&str] = &[
@@ -98,75 +93,105 @@ const COMPUTE: &[(&str, &[&str])] = &[
 /// Of a function that a statement can call: no trigger's, no handler, nothing that only the server can give arguments to.
 const CALLABLE: &str = "p.prokind <> 'p' AND NOT 'internal'::regtype = ANY (p.proargtypes)
     AND p.prorettype <> ALL ('{trigger,event_trigger,internal,language_handler,fdw_handler,index_am_handler,table_am_handler,tsm_handler}'::regtype[])";
-/// The first OID that is not the server's own.
-const OF_USERS: u32 = 16384;
+const REVIEWED: &str = include_str!("../../../src/pg/server/function_class.tsv");
 
-fn names(client: &mut Client, sql: &str) -> BTreeSet<String> {
-    let rows = client
-        .query(&format!("SELECT DISTINCT p.proname::text FROM pg_catalog.pg_proc p {sql}"), &[])
-        .expect("names of functions");
-    rows.into_iter().map(|row| row.get(0)).collect()
+/// Built-in functions of a volatility that a verified query may call, by the review.
+fn reviewed(volatility: &str) -> BTreeSet<String> {
+    let lines = REVIEWED.lines().filter(|line| !line.starts_with('#'));
+    let fields = lines.map(|line| line.split('\t').collect::<Vec<_>>());
+    fields.filter(|fields| fields[1] == volatility && fields[3] == "yes").map(|fields| fields[0].to_owned()).collect()
 }
 
 fn built_in(client: &mut Client, which: &str) -> BTreeSet<String> {
-    let found = names(
-        client,
-        &format!("WHERE p.pronamespace = 'pg_catalog'::regnamespace AND p.oid < {OF_USERS} AND {CALLABLE} AND {which}"),
-    );
+    let sql = format!("SELECT DISTINCT p.proname::text FROM pg_proc p WHERE p.oid < 12000 AND {CALLABLE} AND {which}");
+    let found: BTreeSet<String> =
+        client.query(&sql, &[]).expect("names of functions").into_iter().map(|row| row.get(0)).collect();
     assert!(!found.is_empty(), "there is no built-in function where {which}");
     found
 }
 
-/// The functions of an extension, where the server has it.
-fn of_extension(client: &mut Client, extension: &str) -> Option<BTreeSet<String>> {
-    text(client, &format!("SELECT name FROM pg_available_extensions WHERE name = '{extension}'"))?;
+fn but<'a>(found: &'a BTreeSet<String>, known: &[&str]) -> Vec<&'a String> {
+    found.iter().filter(|name| !known.contains(&name.as_str())).collect()
+}
+
+#[test]
+fn what_the_server_does_not_only_compute_is_rejected() {
+    let mut client = Database::blank().connect();
+    let volatile: BTreeSet<String> =
+        built_in(&mut client, "p.provolatile = 'v'").intersection(&reviewed("v")).cloned().collect();
+    assert_eq!(but(&volatile, MAKE_UP), [""; 0], "of the VOLATILE functions");
+    let sets: BTreeSet<String> =
+        built_in(&mut client, "p.provolatile = 's' AND p.proretset").intersection(&reviewed("s")).cloned().collect();
+    assert_eq!(but(&sets, TAKE_APART), [""; 0], "of the STABLE functions that return sets");
+}
+
+/// A database with an extension and a datasource; `None` where the server does not have the extension.
+fn with_extension(extension: &str) -> Option<(Database, Client)> {
+    let database = Database::blank();
+    let mut client = database.connect();
+    text(&mut client, &format!("SELECT name FROM pg_available_extensions WHERE name = '{extension}'"))?;
     client
-        .batch_execute(&format!("CREATE EXTENSION IF NOT EXISTS \"{extension}\" CASCADE"))
+        .batch_execute(&format!(
+            "CREATE EXTENSION IF NOT EXISTS \"{extension}\" CASCADE; CREATE SCHEMA empty;
+             SELECT nl2sql_register('empty'); SELECT nl2sql_index('empty')"
+        ))
         .unwrap_or_else(|error| panic!("{extension}: {error}"));
-    Some(names(
-        client,
-        &format!(
-            "JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
+    Some((database, client))
+}
+
+/// The compiled functions of an extension, each with its volatility and whether a verified query that calls it is rejected.
+fn of_extension(client: &mut Client, extension: &str) -> Vec<(String, String, bool)> {
+    let sql = format!(
+        "SELECT p.proname::text, p.provolatile::text, format('SELECT %s(%s)', p.oid::regproc::text, (
+             SELECT string_agg('NULL::' || CASE WHEN a.type::regtype::text IN ('anyelement', 'anynonarray', '\"any\"') THEN 'integer'
+                 WHEN a.type::regtype::text = 'anyarray' THEN 'integer[]' ELSE a.type::regtype::text END, ', ' ORDER BY a.at)
+             FROM unnest(p.proargtypes) WITH ORDINALITY a (type, at)))
+         FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
          JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid
-         WHERE e.extname = '{extension}' AND {CALLABLE}"
-        ),
-    ))
-}
-
-/// Those that are refused although they are not `but`, or the other way round.
-fn wrong(found: &BTreeSet<String>, refused: bool, but: &[&str]) -> Vec<String> {
-    let is_wrong = |name: &&String| beyond_reading(name).is_some() != (refused != but.contains(&name.as_str()));
-    found.iter().filter(is_wrong).cloned().collect()
-}
-
-#[test]
-fn what_the_server_does_not_only_compute_is_refused() {
-    let mut client = Database::blank().connect();
-    let volatile = built_in(&mut client, "p.provolatile = 'v'");
-    assert_eq!(wrong(&volatile, true, MAKE_UP), [""; 0], "of the VOLATILE functions");
-    let sets = built_in(&mut client, "p.provolatile = 's' AND p.proretset");
-    assert_eq!(wrong(&sets, true, TAKE_APART), [""; 0], "of the STABLE functions that return sets");
+         WHERE e.extname = '{extension}' AND {CALLABLE} AND p.prokind = 'f'
+             AND p.prolang IN (SELECT oid FROM pg_language WHERE lanname IN ('c', 'internal'))"
+    );
+    let functions = client.query(&sql, &[]).expect("functions");
+    let asked = functions.into_iter().map(|row| {
+        let call: String = row.get(2);
+        let stored = client.execute("SELECT nl2sql_verified_query('empty', 'q', ARRAY['?'], $1)", &[&call]);
+        let rejected = stored.err().map(|error| describe(&error));
+        (row.get(0), row.get(1), rejected.is_some_and(|message| message.contains("() does more than read")))
+    });
+    asked.collect()
 }
 
 #[test]
-fn what_the_server_computes_is_not_refused() {
-    let mut client = Database::blank().connect();
-    let immutable = built_in(&mut client, "p.provolatile = 'i'");
-    assert_eq!(wrong(&immutable, false, COMPUTE_AND_MORE), [""; 0], "of the IMMUTABLE functions");
-}
-
-#[test]
-fn extensions_that_inspect_are_refused_and_those_that_compute_are_not() {
-    let mut client = Database::blank().connect();
-    let lists = INSPECT
-        .iter()
-        .map(|extension| (*extension, true, [].as_slice()))
-        .chain(COMPUTE.iter().map(|(extension, but)| (*extension, false, *but)));
-    for (extension, refused, but) in lists {
-        if let Some(found) = of_extension(&mut client, extension) {
-            assert_eq!(wrong(&found, refused, but), [""; 0], "of {extension}");
-            let missing: Vec<&&str> = but.iter().filter(|name| !found.contains(**name)).collect();
-            assert!(missing.is_empty(), "{extension} has no {missing:?}");
+fn libraries_that_inspect_are_rejected_and_those_that_compute_are_not() {
+    for extension in INSPECT {
+        let Some((_database, mut client)) = with_extension(extension) else { continue };
+        for (name, volatility, rejected) in of_extension(&mut client, extension) {
+            assert!(rejected || volatility == "i", "{extension}: {name}, {volatility}");
         }
     }
+    for (extension, but) in COMPUTE {
+        let Some((_database, mut client)) = with_extension(extension) else { continue };
+        for (name, volatility, rejected) in of_extension(&mut client, extension) {
+            assert_eq!(rejected, but.contains(&name.as_str()), "{extension}: {name}, {volatility}");
+        }
+    }
+}
+
+/// Neither a name nor membership in an extension says anything of a function.
+#[test]
+fn a_name_says_nothing() {
+    let (_database, mut client) = with_extension("pg_trgm").expect("pg_trgm");
+    client
+        .batch_execute(
+            "CREATE FUNCTION empty.pg_sleep_well(n integer) RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT n';
+             CREATE FUNCTION empty.lower(n integer) RETURNS bigint LANGUAGE internal VOLATILE AS 'pg_terminate_backend';
+             ALTER EXTENSION pg_trgm ADD FUNCTION empty.lower(integer);",
+        )
+        .expect("functions");
+    let mut stored = |sql: &str| {
+        let stored = client.execute("SELECT nl2sql_verified_query('empty', 'q', ARRAY['?'], $1)", &[&sql]);
+        stored.err().map(|error| describe(&error)).unwrap_or_default()
+    };
+    assert_eq!(stored("SELECT empty.pg_sleep_well(1)"), "");
+    assert!(stored("SELECT empty.lower(1)").contains("function lower() does more than read"));
 }

@@ -1,4 +1,5 @@
-//! The lists of statements and functions of `nl2sql_core`, against a server.
+//! What a verified query may say and call: statements as lists, and the functions of the server.
 
+mod function_class;
 mod functions;
 mod statements;

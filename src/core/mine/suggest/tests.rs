@@ -1,5 +1,6 @@
 use super::*;
 use crate::catalog::schema::{ColumnContract, ColumnMetadata, Schema, Table, TableContract, TableKind, TableMetadata};
+use crate::sql::analysis::tests::Stub;
 use proptest::prelude::*;
 
 fn table(name: &str, columns: &[(&str, &str)]) -> Table {
@@ -55,7 +56,7 @@ fn suggestions(texts: &[(&str, i64)], min_calls: i64, limit: usize) -> Vec<Sugge
     let schema = schema();
     let path = ["music".to_owned()];
     let mined = texts.iter().map(|(text, calls)| MinedStatement { text: (*text).to_owned(), calls: *calls }).collect();
-    suggest(mined, &Names::new(&path, &schema), min_calls, limit, &mut || ())
+    suggest(mined, &Names::new(&path, &schema), min_calls, limit, &mut Stub, &mut || ())
 }
 
 /// Cases of two lines each, with empty lines between them. Lines that start with `#` are comments.
@@ -184,7 +185,6 @@ fn unsuitable_statements_are_left_out() {
         "EXPLAIN SELECT * FROM customer",
         "CREATE TABLE t AS SELECT * FROM customer",
         "SELECT name FROM customer; SELECT name FROM customer",
-        "SELECT nextval('s') FROM customer",
         "SELECT name FROM customer WHERE name = :x",
         "SELECT name FROM customer WHERE name = 'a'\n'b'",
         "SELECT name INTO t FROM customer",
@@ -253,6 +253,7 @@ fn sound(text: &str) -> bool {
     let schema = schema();
     let path = ["music".to_owned()];
     let names = Names::new(&path, &schema);
+<<<<<<< /tmp/ours.rs
     let Some((_, statement)) = ParameterizedStatement::of(text, &names) else { return false };
     let query = statement.query(&BTreeSet::new()).unwrap();
     assert!(validate::verified_query(&query, &names).is_ok(), "{text}: {:?}", validate::verified_query(&query, &names));
@@ -267,6 +268,15 @@ fn a_statement_with_constants_becomes_a_query() {
         ("SELECT name FROM customer WHERE", false),
     ] {
         assert_eq!(sound(text), becomes, "{text}");
+=======
+    if let Some((_, statement)) = ParameterizedStatement::of(text, &names, &mut Stub) {
+        let query = statement.query(&BTreeSet::new()).unwrap();
+        assert!(
+            validate::verified_query(&query, &names, &mut Stub).is_ok(),
+            "{text}: {:?}",
+            validate::verified_query(&query, &names, &mut Stub)
+        );
+>>>>>>> /tmp/theirs.rs
     }
 }
 
