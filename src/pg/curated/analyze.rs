@@ -222,8 +222,11 @@ fn analyze(
         }
         let mut found = QueryReads::default();
         walk(analyzed, &mut found);
-        hooks.check_literals();
-        Ok(assemble(statement, names, hooks, tree, found))
+        let analysis = assemble(statement, names, hooks, tree, found);
+        if analysis.problems.is_empty() {
+            hooks.check_literals();
+        }
+        Ok(analysis)
     }
 }
 

@@ -165,6 +165,10 @@ impl Untyped {
 fn is_the_servers(base: pg_sys::Oid) -> bool {
     // SAFETY: catalogue look-ups.
     unsafe {
+        // Whether a table of that name exists is not for every caller.
+        if base == pg_sys::REGCLASSOID {
+            return false;
+        }
         if base.to_u32() < pg_sys::FirstNormalObjectId || pg_sys::get_typtype(base) as u8 == pg_sys::TYPTYPE_ENUM {
             return true;
         }

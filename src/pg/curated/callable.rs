@@ -5,9 +5,10 @@ use crate::pg::curated::raw_tree::owned;
 use crate::pg::server::function_class::Function;
 use pgrx::pg_sys;
 
-/// Libraries that read what is given to them by name or as SQL, or that tell of the server, although their functions
-/// are not VOLATILE.
-const LIBRARIES: [(&str, &[&str]); 4] = [
+/// Libraries, or functions of libraries, that are not VOLATILE and read what is given to them by name or as SQL, depend on
+/// the server's state, or change what the session works with.
+const LIBRARIES: [(&str, &[&str]); 5] = [
+    ("isn", &["accept_weak_input", "weak_input_status"]),
     ("nl2sql", &[]),
     ("postgres_fdw", &[]),
     ("tablefunc", &["crosstab", "crosstab_hash", "connectby_text", "connectby_text_serial"]),
@@ -24,7 +25,10 @@ const MAKE_UP: [(&str, &[&str]); 3] = [("pgcrypto", &[]), ("uuid-ossp", &[]), ("
 /// rights of who runs the query, like the query itself.
 pub fn refusal(function: pg_sys::Oid) -> Option<String> {
     let found = Function::read(function)?;
-    let allowed = if found.is_built_in() {
+    let allowed = if found.is_server_only() && (found.is_built_in() || found.is_trusted_library()) {
+        // A method of TABLESAMPLE.
+        true
+    } else if found.is_built_in() {
         found.is_immutable() || found.review().is_some_and(|review| review.in_queries)
     } else {
         match library(function) {
@@ -35,7 +39,7 @@ pub fn refusal(function: pg_sys::Oid) -> Option<String> {
                         *name == library && (symbols.is_empty() || symbols.contains(&symbol.as_str()))
                     })
                 };
-                if found.is_volatile() { is_in(&MAKE_UP) } else { found.is_immutable() || !is_in(&LIBRARIES) }
+                if found.is_volatile() { is_in(&MAKE_UP) } else { !is_in(&LIBRARIES) }
             }
         }
     };

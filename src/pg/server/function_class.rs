@@ -111,6 +111,11 @@ impl Function {
         self.volatility == IMMUTABLE
     }
 
+    /// Whether no statement can call it: it takes or returns `internal`.
+    pub fn is_server_only(&self) -> bool {
+        self.is_server_only
+    }
+
     pub fn is_volatile(&self) -> bool {
         self.volatility == VOLATILE
     }

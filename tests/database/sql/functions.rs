@@ -132,10 +132,10 @@ fn with_extension(extension: &str) -> Option<(Database, Client)> {
     text(&mut client, &format!("SELECT name FROM pg_available_extensions WHERE name = '{extension}'"))?;
     client
         .batch_execute(&format!(
-            "CREATE EXTENSION IF NOT EXISTS \"{extension}\" CASCADE; CREATE SCHEMA empty;
+            "CREATE EXTENSION IF NOT EXISTS \"{extension}\" CASCADE; CREATE SCHEMA empty CREATE TABLE t (id integer);
              SELECT nl2sql_register('empty'); SELECT nl2sql_index('empty')"
         ))
-        .unwrap_or_else(|error| panic!("{extension}: {error}"));
+        .unwrap_or_else(|error| panic!("{extension}: {}", describe(&error)));
     Some((database, client))
 }
 

@@ -248,6 +248,23 @@ fn what_would_grow_is_rejected() {
         columns.join(","),
         vec!["x"; 4000].join(",")
     );
+    let deep = |before: &str, middle: &str, after: &str| {
+        let times = 19_000 / before.split_whitespace().count().max(before.len() + after.len()).min(2);
+        format!("SELECT {}{middle}{}", before.repeat(times), after.repeat(times))
+    };
+    // As deep as a statement may be; the session goes on.
+    for sql in [
+        deep("(", "1", ")"),
+        deep("NOT ", "true", ""),
+        deep("", "1", "+1"),
+        deep("", "'{}'", "[1]"),
+        deep("", "1", " UNION SELECT 1"),
+    ] {
+        let sql = sql.replace('\'', "''");
+        let _ =
+            server.client.batch_execute(&format!("SELECT nl2sql_verified_query('films', 'q', ARRAY['?'], '{sql}')"));
+        assert_eq!(text(&mut server.client, "SELECT 1").as_deref(), Some("1"));
+    }
     for (sql, words) in [
         (wide, "target lists can have at most 1664 entries"),
         (joined, ""),
