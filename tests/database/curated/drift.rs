@@ -58,7 +58,7 @@ fn drift_says_what_it_breaks() {
     );
     assert!(
         problems[2]["problem"].as_str().is_some_and(|text| text
-            .starts_with("metric \"average_invoice\": expression: function round(double precision, integer)")),
+            .starts_with("metric \"average_invoice\": expression, line 1: function round(double precision, integer)")),
         "{problems}"
     );
     let warning =
