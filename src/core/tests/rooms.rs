@@ -303,8 +303,7 @@ fn no_circle_between_files() {
     for krate in CRATES.map(Crate::read) {
         let circles = circles(&krate.uses());
         let name = |group: &Vec<Module>| group.iter().map(|module| module.join("::")).collect::<Vec<_>>().join(", ");
-        let named: Vec<String> =
-            circles.iter().map(name).collect();
+        let named: Vec<String> = circles.iter().map(name).collect();
         assert!(named.is_empty(), "{}: files that use each other: {named:#?}", krate.name);
     }
 }
