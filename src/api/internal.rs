@@ -1,5 +1,5 @@
-//! The two functions that row security rests on (`nl2sql.table_access`, `nl2sql.readable_columns`), the one
-//! that the views rest on (`nl2sql.current_namespace`), and the one that the trigger on snapshots asks (`nl2sql.retaining`).
+//! Functions that the install script calls: row security uses `nl2sql.table_access` and `nl2sql.readable_columns`, the
+//! views use `nl2sql.current_namespace`, and the trigger on snapshots uses `nl2sql.retaining`.
 
 use crate::pg::server::error::ErrorReport;
 use crate::pg::server::privilege::Reach;
@@ -16,7 +16,6 @@ fn table_access(table_schema: &str, table_name: &str) -> i32 {
     }
 }
 
-/// For the views.
 #[pg_extern]
 fn current_namespace() -> Result<String, ErrorReport> {
     Ok(settings::namespace()?)
@@ -27,7 +26,7 @@ fn readable_columns(table_schema: &str, table_name: &str) -> Vec<String> {
     privilege::readable_columns(table_schema, table_name)
 }
 
-/// For the trigger that keeps snapshots immutable: whether it lets them be removed.
+/// Whether the trigger that keeps snapshots immutable lets them be removed.
 #[pg_extern]
 fn retaining() -> bool {
     snapshot::is_removing()

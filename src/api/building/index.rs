@@ -9,7 +9,6 @@ use pgrx::prelude::*;
 use serde_json::json;
 
 #[pg_extern]
-#[allow(clippy::type_complexity)] // the contract's
 fn nl2sql_index(
     datasource: Option<&str>,
     curated_only: Option<bool>,

@@ -1,4 +1,4 @@
-//! Builds and the namespaces that hold them.
+//! Builds indexes, and drops the namespaces of former models.
 
 mod embed;
 mod index;

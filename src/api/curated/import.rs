@@ -8,7 +8,6 @@ use nl2sql_core::curated::document::yaml;
 use pgrx::prelude::*;
 
 #[pg_extern]
-#[allow(clippy::type_complexity)] // the contract's
 fn nl2sql_curated_import(
     document: Option<&str>,
     replace: Option<bool>,

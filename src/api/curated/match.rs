@@ -9,7 +9,6 @@ use pgrx::JsonB;
 use pgrx::prelude::*;
 
 #[pg_extern]
-#[allow(clippy::type_complexity)] // the contract's
 fn nl2sql_match(
     question: Option<&str>,
     datasources: TextArray,

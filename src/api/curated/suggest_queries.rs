@@ -6,7 +6,6 @@ use crate::pg::server::error::ErrorReport;
 use pgrx::prelude::*;
 
 #[pg_extern]
-#[allow(clippy::type_complexity)] // the contract's
 fn nl2sql_suggest_queries(
     datasource: Option<&str>,
     min_calls: Option<i32>,

@@ -6,7 +6,6 @@ use crate::pg::server::error::ErrorReport;
 use pgrx::prelude::*;
 
 #[pg_extern]
-#[allow(clippy::type_complexity)] // the contract's
 fn nl2sql_curated_validate(
     datasource: Option<&str>,
 ) -> Result<

@@ -7,7 +7,6 @@ use pgrx::JsonB;
 use pgrx::prelude::*;
 
 #[pg_extern]
-#[allow(clippy::type_complexity)] // the contract's
 fn nl2sql_check(
     datasource: Option<&str>,
 ) -> Result<

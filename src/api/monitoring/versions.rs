@@ -8,7 +8,6 @@ use crate::pg::{datasource, snapshot};
 use pgrx::prelude::*;
 
 #[pg_extern]
-#[allow(clippy::type_complexity)] // the contract's
 fn nl2sql_versions(
     datasource: Option<&str>,
 ) -> Result<

@@ -1,4 +1,4 @@
-//! Datasources: registered, described, watched, removed.
+//! Registers, describes, watches and removes datasources.
 
 mod describe;
 mod register;

@@ -14,7 +14,6 @@ const MOST_TABLES: usize = 10;
 const MOST_ROWS: i32 = 3;
 
 #[pg_extern]
-#[allow(clippy::type_complexity)] // the contract's
 fn nl2sql_lookup(
     datasource: Option<&str>,
     tables: TextArray,

@@ -8,7 +8,6 @@ use pgrx::JsonB;
 use pgrx::prelude::*;
 
 #[pg_extern]
-#[allow(clippy::too_many_arguments, clippy::type_complexity)] // the contract's
 fn nl2sql_mmr(
     query: Option<&str>,
     k: Option<i32>,
@@ -46,7 +45,6 @@ fn nl2sql_mmr(
 }
 
 #[pg_extern]
-#[allow(clippy::too_many_arguments)] // the contract's
 fn nl2sql_mmr_explain(
     query: Option<&str>,
     k: Option<i32>,

@@ -1,4 +1,4 @@
-//! Searches, and what a model is sent.
+//! Searches, and renders what a model is sent.
 
 mod catalog;
 mod lookup;

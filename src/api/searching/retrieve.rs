@@ -12,7 +12,6 @@ use pgrx::JsonB;
 use pgrx::prelude::*;
 
 #[pg_extern]
-#[allow(clippy::too_many_arguments, clippy::type_complexity)] // the contract's
 fn nl2sql_retrieve(
     datasource: Option<&str>,
     question: Option<&str>,
@@ -44,7 +43,6 @@ fn nl2sql_retrieve(
 }
 
 #[pg_extern]
-#[allow(clippy::too_many_arguments)] // the contract's
 fn nl2sql_retrieve_explain(
     datasource: Option<&str>,
     question: Option<&str>,

@@ -9,7 +9,6 @@ use pgrx::prelude::*;
 use serde_json::json;
 
 #[pg_extern]
-#[allow(clippy::type_complexity)] // the contract's
 fn nl2sql_route(
     question: Option<&str>,
     candidates: Option<i32>,

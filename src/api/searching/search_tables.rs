@@ -10,7 +10,6 @@ use pgrx::prelude::*;
 const MOST: usize = 30;
 
 #[pg_extern]
-#[allow(clippy::type_complexity)] // the contract's
 fn nl2sql_search_tables(
     query: Option<&str>,
     datasource: Option<&str>,

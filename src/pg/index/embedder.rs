@@ -28,8 +28,7 @@ thread_local! {
 /// Loads the model in the postmaster, if the library is preloaded there. Backends inherit it by copy on write, which is
 /// safe only as long as the postmaster has one thread.
 pub fn preload() {
-    // SAFETY: a flag that the postmaster sets while it loads libraries.
-    if !unsafe { pg_sys::process_shared_preload_libraries_in_progress } || !settings::preload() {
+    if !settings::is_preloading() || !settings::preload() {
         return;
     }
     let (runtime, model_dir) = (settings::onnxruntime_path(), settings::model_dir());

@@ -8,7 +8,6 @@ pub mod curated_state;
 mod cut;
 mod document;
 mod embed;
-#[allow(unsafe_code)]
 pub mod embedder;
 mod entry;
 mod go_live;

@@ -1,4 +1,4 @@
-//! The one place where a failure becomes an SQLSTATE with DETAIL and HINT.
+//! Errors with SQLSTATE, DETAIL and HINT.
 
 use nl2sql_core::catalog::identifier::shown;
 use nl2sql_core::catalog::options::{KEYS, OptionsError};
@@ -32,36 +32,36 @@ impl Error {
         self
     }
 
-    /// 22023: an argument that no call may have.
+    /// 22023: an invalid argument.
     pub fn invalid(message: impl Into<String>) -> Self {
         Self::new(PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE, message)
     }
 
-    /// 22004: NULL where none may be.
+    /// 22004: a NULL that is not allowed.
     pub fn null(argument: &str) -> Self {
         Self::new(PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED, format!("{argument} must not be null"))
     }
 
-    /// 42704: unknown, or not visible to the caller: the same words. `known` are the names that the
-    /// caller may see.
+    /// 42704: the name is unknown or not visible to the caller, in the same words. `known` are the names that the caller
+    /// may see; similar ones are suggested.
     pub fn unknown<'a>(what: &str, name: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
         let error =
             Self::new(PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT, format!("{what} \"{}\" does not exist", shown(name)));
         match near_names(name, known).as_slice() {
             [] => error,
-            // A relation key is quoted already, where it needs to be.
+            // A table's name is already quoted if it has to be.
             near if what == "table" => error.hint(format!("Perhaps you meant {}.", near.join(", "))),
             near => error.hint(format!("Perhaps you meant \"{}\".", near.join("\", \""))),
         }
     }
 
-    /// 0A000: part of the contract that a later release brings.
+    /// 0A000: not in this release.
     pub fn later(what: &str) -> Self {
         Self::new(PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED, format!("{what} is not supported yet"))
             .hint("It comes with a later release of nl2sql.")
     }
 
-    /// 55000: there is nothing to search.
+    /// 55000: the datasource has no live build.
     pub fn not_indexed(datasource: &str, namespace: &str) -> Self {
         Self::new(
             PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
@@ -87,21 +87,21 @@ impl From<Error> for ErrorReport {
     }
 }
 
-/// The call that registers other options: all of them, since they are replaced as a whole.
+/// The call that registers these options. It names all of them, since registering replaces all.
 pub fn register_options(datasource: &str, options: &serde_json::Value) -> String {
     let (name, options) = (spi::quote_literal(datasource), spi::quote_literal(options.to_string()));
     format!("nl2sql_register({name}, options => {options})")
 }
 
-/// The call that registers these schemas; others, where there are none to name.
+/// The call that registers these schemas, with an ellipsis if there are none to name.
 pub fn register_schemas(datasource: &str, schemas: &[String]) -> String {
     let names: Vec<String> = schemas.iter().map(spi::quote_literal).collect();
     let names = if names.is_empty() { "…".to_owned() } else { names.join(", ") };
     format!("nl2sql_register({}, schemas => ARRAY[{names}])", spi::quote_literal(datasource))
 }
 
-/// Keeps DETAIL what the server meant it to be. pgrx puts a Rust backtrace there where the server was
-/// started with RUST_BACKTRACE set; whether to take one is decided once, at the first.
+/// Keeps Rust backtraces out of DETAIL, where pgrx puts them if the server was started with RUST_BACKTRACE. The standard
+/// library reads that variable only once, for the first backtrace, so taking one here decides for all.
 pub fn keep_details() {
     const SETTING: &str = "RUST_LIB_BACKTRACE";
     let before = std::env::var_os(SETTING);
@@ -116,7 +116,7 @@ pub fn keep_details() {
     }
 }
 
-/// A call as a user would type it: `function('argument')`.
+/// A call of a function, as a user would type it: `function('argument')`.
 pub fn call(function: &str, argument: &str) -> String {
     format!("{function}({})", spi::quote_literal(argument))
 }

@@ -1,5 +1,5 @@
-//! Acting as the extension's owner, to write for a granted caller, and to read stored rows that are
-//! then cut down to what the caller may read.
+//! Acts as the extension's owner: to write for a caller who may execute the function, and to read stored rows that are
+//! then reduced to what the caller may read.
 
 use crate::pg::server::error::Result;
 use crate::pg::server::query;
@@ -10,7 +10,7 @@ use std::marker::PhantomData;
 /// switch lasts: nothing can keep the reference, or send it to another thread.
 pub struct Owner(PhantomData<*const ()>);
 
-/// Puts the user back also when an error unwinds.
+/// Restores the user, even if an error unwinds.
 struct Restore {
     user: pg_sys::Oid,
     context: i32,
@@ -18,7 +18,7 @@ struct Restore {
 
 impl Drop for Restore {
     fn drop(&mut self) {
-        // SAFETY: sets two backend-local variables to what they were; cannot fail.
+        // SAFETY: sets two backend-local variables to their former values, and cannot fail.
         unsafe { pg_sys::SetUserIdAndSecContext(self.user, self.context) };
     }
 }
@@ -36,8 +36,8 @@ pub fn as_owner<T>(work: impl FnOnce(&Owner) -> Result<T>) -> Result<T> {
         .hint("Run: CREATE EXTENSION nl2sql CASCADE;"));
     };
     let mut restore = Restore { user: pg_sys::InvalidOid, context: 0 };
-    // SAFETY: reads and sets backend-local variables; `restore` undoes it on every way out, and a
-    // transaction's abort does so too.
+    // SAFETY: reads and sets backend-local variables. `restore` undoes it on every way out, as an abort of the
+    // transaction does.
     unsafe {
         pg_sys::GetUserIdAndSecContext(&mut restore.user, &mut restore.context);
         pg_sys::SetUserIdAndSecContext(owner, restore.context | pg_sys::SECURITY_LOCAL_USERID_CHANGE as i32);
@@ -47,7 +47,7 @@ pub fn as_owner<T>(work: impl FnOnce(&Owner) -> Result<T>) -> Result<T> {
     result
 }
 
-/// Fails with 25006 on a standby and in a read-only transaction.
+/// Fails with 25006 on a standby or in a read-only transaction.
 pub fn check_writable(command: &str) {
     let command = std::ffi::CString::new(command).unwrap_or_default();
     // SAFETY: raises or returns; the name is null-terminated and copied.

@@ -1,6 +1,6 @@
-//! Cancelling: every long step calls this between its parts.
+//! Canceling. Every long step calls [`check`] between its parts.
 
-/// Ends the statement where it was cancelled or its time is up.
+/// Ends the statement if it was canceled or has timed out.
 pub fn check() {
     pgrx::check_for_interrupts!();
 }

@@ -1,5 +1,5 @@
-//! A `jsonb` argument as text. Postgres keeps numbers and depths that serde_json does not, so reading
-//! it is left to where a failure becomes an error of ours.
+//! A `jsonb` argument as text. Postgres accepts numbers and depths that serde_json does not, so the function parses the
+//! text and reports a failure as its own error.
 
 use crate::pg::server::error::{Error, Result};
 use pgrx::callconv::{Arg, ArgAbi};
@@ -22,13 +22,13 @@ impl FromDatum for JsonbText {
         if is_null {
             return None;
         }
-        // SAFETY: the datum is a jsonb, of which the server's own function makes a C string.
+        // SAFETY: the datum is a jsonb, and the server's own output function makes a C string of it.
         let text = unsafe { pgrx::direct_function_call::<&CStr>(pg_sys::jsonb_out, &[Some(datum)]) }?;
         Some(Self(text.to_string_lossy().into_owned()))
     }
 }
 
-// SAFETY: the argument is declared as jsonb, which is what `FromDatum` above reads.
+// SAFETY: the argument is declared as jsonb, which `FromDatum` above reads.
 unsafe impl<'fcx> ArgAbi<'fcx> for JsonbText {
     unsafe fn unbox_arg_unchecked(arg: Arg<'_, 'fcx>) -> Self {
         // SAFETY: the caller guarantees that the argument is a jsonb.

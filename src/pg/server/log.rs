@@ -1,5 +1,5 @@
-//! `tracing` events of this extension in the server log: INFO as LOG, WARN as WARNING, DEBUG and
-//! TRACE as DEBUG1 and DEBUG2. No event carries row data; a question's text is at DEBUG at most.
+//! Writes `tracing` events of this extension to the server log: INFO as LOG, WARN as WARNING, DEBUG and TRACE as DEBUG1
+//! and DEBUG2. No event contains row data, and none above DEBUG the text of a question.
 
 use pgrx::prelude::*;
 use std::ffi::{CString, c_char, c_int};
@@ -10,9 +10,9 @@ use tracing::{Event, Level, Metadata, Subscriber, subscriber};
 
 struct ServerLog;
 
-/// Installs the subscriber, once per process; a backend inherits the postmaster's.
+/// Installs the subscriber once per process. A backend inherits the postmaster's.
 pub fn install() {
-    // A second call in one process finds the first one's subscriber, which is the same.
+    // Fails only if this process has installed the same subscriber before.
     let _ = subscriber::set_global_default(ServerLog);
 }
 
@@ -33,7 +33,7 @@ impl Subscriber for ServerLog {
         report(level, &format!("nl2sql: {}", line.text()));
     }
 
-    // Events alone are logged: no span is ever enabled.
+    // Only events are logged: no span is ever enabled.
     fn new_span(&self, _: &Attributes) -> Id {
         Id::from_u64(1)
     }
@@ -43,17 +43,17 @@ impl Subscriber for ServerLog {
     fn exit(&self, _: &Id) {}
 }
 
-// The two ends of ereport(), the same from Postgres 14 to 18; pgrx keeps its own to itself.
+// The two halves of ereport(), the same from Postgres 14 to 18. pgrx does not export its declarations.
 unsafe extern "C-unwind" {
     fn errstart(level: c_int, domain: *const c_char) -> bool;
     fn errfinish(file: *const c_char, line: c_int, function: *const c_char);
 }
 
-/// Writes one line, without the statement that is running: its text may hold a question or data.
+/// Writes one line. The running statement is not logged with it, since its text may contain a question or data.
 fn report(level: PgLogLevel, message: &str) {
     let Ok(message) = CString::new(message) else { return };
-    // SAFETY: the sequence of the server's own ereport() below ERROR, where errfinish() returns; all
-    // texts are null-terminated, and the message is given as an argument of a fixed format.
+    // SAFETY: the same calls as the server's own ereport() below ERROR, where errfinish() returns. All texts are
+    // null-terminated, and the message is an argument of a fixed format.
     unsafe {
         if errstart(level as c_int, std::ptr::null()) {
             pg_sys::errmsg_internal(c"%s".as_ptr(), message.as_ptr());

@@ -1,5 +1,4 @@
-//! SELECT rights of the current user, asked of the server's own checks. Names are resolved when
-//! asked, without an error for what is not there.
+//! SELECT privileges of the current user, by the server's own checks. A name that does not exist is no error.
 
 use nl2sql_core::sql::reads::ALL_COLUMNS;
 use pgrx::pg_sys;
@@ -9,15 +8,15 @@ use std::ffi::CString;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
     Nothing,
-    /// Some of its columns, or all of those that it has today, but not the table as such.
+    /// Columns, perhaps all that exist today, but not the table itself.
     Columns,
     Table,
 }
 
-/// The schema of that name, where the current user may look into it.
+/// The schema of that name, if the current user has USAGE on it.
 pub fn schema_oid(name: &str) -> Option<pg_sys::Oid> {
     let name = CString::new(name).ok()?;
-    // SAFETY: system cache look-ups in a transaction; the name is null-terminated.
+    // SAFETY: looks up the system caches in a transaction; the name is null-terminated.
     unsafe {
         let oid = pg_sys::get_namespace_oid(name.as_ptr(), true);
         (oid != pg_sys::InvalidOid && may_use_schema(oid)).then_some(oid)
@@ -39,7 +38,7 @@ unsafe fn may_use_schema(schema: pg_sys::Oid) -> bool {
     result == pg_sys::AclResult::ACLCHECK_OK
 }
 
-/// The table of that name, where the current user may look into its schema.
+/// The table of that name, if the current user has USAGE on its schema.
 fn table_oid(schema: &str, name: &str) -> Option<pg_sys::Oid> {
     let schema = schema_oid(schema)?;
     let name = CString::new(name).ok()?;
@@ -54,7 +53,7 @@ fn table_oid(schema: &str, name: &str) -> Option<pg_sys::Oid> {
 pub fn reach(schema: &str, name: &str) -> Reach {
     let Some(table) = table_oid(schema, name) else { return Reach::Nothing };
     let mode = pg_sys::ACL_SELECT as pg_sys::AclMode;
-    // SAFETY: the table was looked up just now; the checks read the system caches.
+    // SAFETY: the table was just looked up; the checks read the system caches.
     unsafe {
         let user = pg_sys::GetUserId();
         let some = || {
@@ -71,7 +70,7 @@ pub fn reach(schema: &str, name: &str) -> Reach {
     }
 }
 
-/// The columns of a table that the current user may SELECT, in their order; then [`ALL_COLUMNS`] where these are all.
+/// The columns of a table that the current user may SELECT, in order, followed by [`ALL_COLUMNS`] if that is every column.
 pub fn readable_columns(schema: &str, name: &str) -> Vec<String> {
     let Some(table) = table_oid(schema, name) else { return Vec::new() };
     let mode = pg_sys::ACL_SELECT as pg_sys::AclMode;
@@ -83,7 +82,7 @@ pub fn readable_columns(schema: &str, name: &str) -> Vec<String> {
         for number in 1..=pg_sys::MaxHeapAttributeNumber as i16 {
             let column = pg_sys::get_attname(table, number, true);
             if column.is_null() {
-                break; // beyond the last; a dropped one still has a row
+                break; // past the last column: a dropped one still has a row
             }
             let mut missing = false;
             let verdict = pg_sys::pg_attribute_aclcheck_ext(table, number, user, mode, &mut missing);
@@ -101,11 +100,11 @@ pub fn readable_columns(schema: &str, name: &str) -> Vec<String> {
     columns
 }
 
-/// Whether row security leaves the current user all rows of the extension's tables.
+/// Whether row security hides none of the extension's rows from the current user.
 pub fn bypasses_row_security() -> bool {
     let schema = CString::new("nl2sql").unwrap_or_default();
     let table = CString::new("entry").unwrap_or_default();
-    // SAFETY: system cache look-ups.
+    // SAFETY: looks up the system caches.
     unsafe {
         let schema = pg_sys::get_namespace_oid(schema.as_ptr(), true);
         let table = pg_sys::get_relname_relid(table.as_ptr(), schema);

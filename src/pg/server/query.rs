@@ -1,4 +1,4 @@
-//! Queries through SPI, their rows as Rust values.
+//! Queries through SPI, with their rows as Rust values.
 
 use crate::pg::server::error::Result;
 use pgrx::datum::{DatumWithOid, FromDatum, IntoDatum};
@@ -6,7 +6,7 @@ use pgrx::prelude::*;
 use pgrx::spi::SpiHeapTupleData;
 use serde::de::DeserializeOwned;
 
-/// A row, read by the place of its columns, which count from 1.
+/// A row. Its columns are numbered from 1.
 pub struct Row<'a>(SpiHeapTupleData<'a>);
 
 impl Row<'_> {
@@ -20,7 +20,7 @@ impl Row<'_> {
     }
 }
 
-/// Runs a query that changes nothing, as the current user.
+/// Runs a read-only query as the current user.
 pub fn read<T>(sql: &str, args: &[DatumWithOid], mut row: impl FnMut(Row) -> Result<T>) -> Result<Vec<T>> {
     Spi::connect(|client| {
         let table = client.select(sql, None, args)?;
@@ -32,18 +32,18 @@ pub fn read<T>(sql: &str, args: &[DatumWithOid], mut row: impl FnMut(Row) -> Res
     })
 }
 
-/// The first row of a query that changes nothing.
+/// The first row of a read-only query.
 pub fn read_one<T>(sql: &str, args: &[DatumWithOid], row: impl FnMut(Row) -> Result<T>) -> Result<Option<T>> {
     Ok(read(sql, args, row)?.into_iter().next())
 }
 
-/// Reads one column of JSON text into typed rows: one query across the border, then types.
+/// Reads typed rows from a query that returns a JSON array as text.
 pub fn read_json<T: DeserializeOwned>(sql: &str, args: &[DatumWithOid]) -> Result<Vec<T>> {
     let text = read_one(sql, args, |row| row.must::<String>(1))?.unwrap_or_else(|| "[]".to_owned());
     Ok(serde_json::from_str(&text)?)
 }
 
-/// Runs a statement that may change something; gives the rows that it returns.
+/// Runs a statement that may write, and returns its rows.
 pub fn write<T>(sql: &str, args: &[DatumWithOid], mut row: impl FnMut(Row) -> Result<T>) -> Result<Vec<T>> {
     Spi::connect_mut(|client| {
         let table = client.update(sql, None, args)?;

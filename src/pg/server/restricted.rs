@@ -100,7 +100,7 @@ fn run<T>(limit: Option<Duration>, work: impl FnOnce() -> Result<T>) -> Result<s
             let cancelled = report.sql_error_code() == PgSqlErrorCode::ERRCODE_QUERY_CANCELED;
             if cancelled && expired {
                 Ok(Err(Refused::TimeOut))
-            } else if subtransaction::ends_all(&report) {
+            } else if subtransaction::ends_statement(&report) {
                 CaughtError::PostgresError(report).rethrow()
             } else {
                 Ok(Err(Refused::Failed(report.sql_error_code())))

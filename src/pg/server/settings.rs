@@ -1,4 +1,4 @@
-//! Settings, prefix `nl2sql.`, reserved.
+//! The settings, with the reserved prefix `nl2sql.`.
 
 use crate::pg::server::error::{Error, Result};
 use pgrx::guc::{GucContext, GucFlags, GucRegistry, GucSetting};
@@ -13,17 +13,17 @@ static EMBEDDING_MODEL: GucSetting<Option<CString>> =
     GucSetting::<Option<CString>>::new(Some(c"local/all-minilm-l6-v2"));
 static MAX_VERSIONS: GucSetting<i32> = GucSetting::<i32>::new(3);
 static FULL_SNAPSHOT_MAX_TABLES: GucSetting<i32> = GucSetting::<i32>::new(15);
-// Two would send two more columns a question and find 0.4 points more of those needed (the reference cases).
+// On the reference cases, 2 would send two more columns per question and find 0.4 points more of those needed.
 static WHOLE_TABLE_COLUMNS: GucSetting<i32> = GucSetting::<i32>::new(1);
 static PROFILE_TIMEOUT: GucSetting<i32> = GucSetting::<i32>::new(30_000);
 static PRELOAD: GucSetting<bool> = GucSetting::<bool>::new(true);
 
-/// Where `make install` puts the runtime, below the server's library directory.
+/// The runtime that `make install` installs, below the server's library directory.
 const RUNTIME: &str = "nl2sql/libonnxruntime.so.1.24.4";
-/// Where it puts the model, below the server's share directory.
+/// The model that it installs, below the server's share directory.
 const MODEL: &str = "nl2sql/model";
 
-/// Sets any setting until the (sub)transaction ends, as the user may.
+/// Sets a setting until the (sub)transaction ends, with the privileges of the user.
 pub fn set_local(name: &CStr, value: &CStr) {
     // SAFETY: both are null-terminated; the server copies them.
     unsafe {
@@ -41,7 +41,7 @@ pub fn set_local(name: &CStr, value: &CStr) {
 }
 
 pub fn define() {
-    // A path that a user could set would be code that a user could run.
+    // Whoever sets a path decides what code runs, so only superusers may.
     let none = GucFlags::default();
     GucRegistry::define_string_guc(
         c"nl2sql.model_dir",
@@ -112,8 +112,8 @@ pub fn define() {
         c"Load the model in the postmaster where shared_preload_libraries names nl2sql.",
         c"Read when the server starts. Every backend then inherits the model. Off: each backend loads it when it first embeds.",
         &PRELOAD,
-        // A library loaded after the start may not define a setting of the postmaster's own; this one is
-        // read at the start alone.
+        // A library that is loaded after the server has started cannot define a Postmaster setting. This one is read
+        // only when the server starts.
         GucContext::Sighup,
         none,
     );
@@ -133,9 +133,15 @@ pub fn whole_table_columns() -> usize {
     usize::try_from(WHOLE_TABLE_COLUMNS.get()).unwrap_or(0)
 }
 
-/// `None` where there is no limit.
+/// `None` if there is no limit.
 pub fn profile_timeout() -> Option<Duration> {
     u64::try_from(PROFILE_TIMEOUT.get()).ok().filter(|limit| *limit > 0).map(Duration::from_millis)
+}
+
+/// Whether the postmaster is loading `shared_preload_libraries`.
+pub fn is_preloading() -> bool {
+    // SAFETY: reads a flag that the postmaster sets while it loads libraries.
+    unsafe { pg_sys::process_shared_preload_libraries_in_progress }
 }
 
 pub fn preload() -> bool {

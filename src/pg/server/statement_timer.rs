@@ -1,9 +1,9 @@
-//! A time limit on part of a statement, kept by the server's own statement timer.
+//! A time limit for part of a statement, by the server's own statement timer.
 
 use pgrx::pg_sys::{self, TimestampTz};
 use std::time::Duration;
 
-// Of the server's timeout.h, the same from Postgres 15 to 18; pgrx does not bind them.
+// From the server's timeout.h, the same from Postgres 15 to 18. pgrx does not bind them.
 unsafe extern "C-unwind" {
     fn get_timeout_active(id: u32) -> bool;
     fn get_timeout_indicator(id: u32, reset: bool) -> bool;
@@ -13,21 +13,20 @@ unsafe extern "C-unwind" {
     fn disable_timeout(id: u32, keep_indicator: bool);
 }
 
-/// `STATEMENT_TIMEOUT` of the server's enumeration.
+/// `STATEMENT_TIMEOUT` in the server's enumeration.
 const STATEMENT: u32 = 3;
 
-/// Runs until it is dropped, which puts the statement's own limit back.
+/// Runs until it is dropped, which restores the statement's own limit.
 pub struct Timer {
-    /// When the statement's own limit ends it.
+    /// When the statement's own limit expires.
     outer: Option<TimestampTz>,
-    /// When this one does; `None` where the statement's own comes first, or there is none.
+    /// When this limit expires; `None` if the statement's own comes first, or there is no limit.
     finish: Option<TimestampTz>,
 }
 
 impl Timer {
     pub fn start(limit: Option<Duration>) -> Self {
-        // SAFETY: the calls read and set the backend's own timers, which every process that runs
-        // queries has registered.
+        // SAFETY: the calls read and set the backend's own timers, which every process that runs queries registers.
         unsafe {
             let outer = get_timeout_active(STATEMENT).then(|| get_timeout_finish_time(STATEMENT));
             let finish = limit
@@ -37,14 +36,14 @@ impl Timer {
                 })
                 .filter(|finish| outer.is_none_or(|outer| *finish < outer));
             if let Some(finish) = finish {
-                // Again and again: code may catch the first cancel and go on.
+                // Repeatedly, since code may catch the first cancel and go on.
                 enable_timeout_every(STATEMENT, finish, 1_000);
             }
             Self { outer, finish }
         }
     }
 
-    /// Whether a cancelled query was cancelled by this limit.
+    /// Whether this limit canceled a query that was canceled.
     pub fn expired(&self) -> bool {
         // SAFETY: reads the clock.
         let now = unsafe { pg_sys::GetCurrentTimestamp() };
@@ -57,8 +56,8 @@ impl Drop for Timer {
         if self.finish.is_none() {
             return;
         }
-        // SAFETY: as above. A limit that has struck, but after the last moment at which it could end
-        // the work, must not end what comes next.
+        // SAFETY: as above. If the limit expired after the work's last check for interrupts, its cancel must not end what
+        // comes next.
         unsafe {
             if get_timeout_indicator(STATEMENT, true) {
                 pg_sys::QueryCancelPending = 0;

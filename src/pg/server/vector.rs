@@ -1,5 +1,5 @@
-//! pgvector's `vector` as a datum. Its memory layout is known here alone: a variable-length header,
-//! the dimension as int16, two unused bytes, then that many float4.
+//! pgvector's `vector` as a datum. Only this file knows its memory layout: a variable-length header, the dimension as
+//! int16, two unused bytes, then that many float4.
 
 use crate::pg::server::error::{Error, Result};
 use crate::pg::server::query;
@@ -20,19 +20,17 @@ impl IntoDatum for Vector {
         to_datum(&self.0)
     }
 
-    /// The type lives in whatever schema pgvector was installed in: it is taken from the column that
-    /// holds it.
+    /// pgvector may be installed in any schema, so the type is looked up by the column that has it.
     fn type_oid() -> pg_sys::Oid {
         column_type(c"entry")
     }
 }
 
-/// Lays out a vector of float4 or float2.
+/// A vector of float4 or float2 as a datum.
 fn to_datum<T: Copy>(floats: &[T]) -> Option<pg_sys::Datum> {
     let size = FLOATS_AT + size_of_val(floats);
     let dimension = i16::try_from(floats.len()).ok()?;
-    // SAFETY: `size` bytes are allocated, zeroed and wholly written below; palloc aligns for
-    // every type.
+    // SAFETY: `size` bytes are allocated, zeroed and written below; palloc aligns for every type.
     unsafe {
         let start = pg_sys::palloc0(size).cast::<u8>();
         pgrx::set_varsize_4b(start.cast(), size as i32);
@@ -42,9 +40,9 @@ fn to_datum<T: Copy>(floats: &[T]) -> Option<pg_sys::Datum> {
     }
 }
 
-/// The type of a table's column "embedding".
+/// The type of the column "embedding" of a table.
 fn column_type(table: &CStr) -> pg_sys::Oid {
-    // SAFETY: system cache look-ups by null-terminated names; a missing one gives InvalidOid.
+    // SAFETY: looks up the system caches by null-terminated names; a missing one yields InvalidOid.
     unsafe {
         let schema = pg_sys::get_namespace_oid(c"nl2sql".as_ptr(), true);
         let table = pg_sys::get_relname_relid(table.as_ptr(), schema);
@@ -57,8 +55,8 @@ impl FromDatum for Vector {
         if is_null {
             return None;
         }
-        // SAFETY: the datum is a vector; after detoasting its header is of the long form, so the
-        // dimension and the floats stand at fixed places, and the size says how many there are.
+        // SAFETY: the datum is a vector. After detoasting, its header has the long form, so the dimension and the floats
+        // are at fixed offsets, and the size limits how many are read.
         unsafe {
             let start = pg_sys::pg_detoast_datum(datum.cast_mut_ptr()).cast::<u8>();
             let size = pgrx::varsize_4b(start.cast());
@@ -72,7 +70,7 @@ impl FromDatum for Vector {
     }
 }
 
-// SAFETY: hands over the datum that `into_datum` allocated in the caller's memory context.
+// SAFETY: returns the datum that `into_datum` allocated in the caller's memory context.
 unsafe impl BoxRet for Vector {
     unsafe fn box_into<'fcx>(self, fcinfo: &mut FcInfo<'fcx>) -> Datum<'fcx> {
         match self.into_datum() {
@@ -83,7 +81,7 @@ unsafe impl BoxRet for Vector {
     }
 }
 
-/// The same in half precision: float2 in place of float4.
+/// pgvector's `halfvec`: float2 in place of float4.
 pub struct HalfVector(Vec<f16>);
 
 impl IntoDatum for HalfVector {
@@ -96,18 +94,18 @@ impl IntoDatum for HalfVector {
     }
 }
 
-/// The vector in half precision, as a query's argument.
+/// A vector as a `halfvec` argument of a query.
 pub fn half_argument(vector: &[f32]) -> DatumWithOid<'static> {
     HalfVector(vector.iter().copied().map(f16::from_f32).collect()).into()
 }
 
-/// The vector as a query's argument.
+/// A vector as an argument of a query.
 pub fn argument(vector: &[f32]) -> DatumWithOid<'static> {
     Vector(vector.to_vec()).into()
 }
 
-/// Puts a schema to the operators of a statement: `<=>` becomes `OPERATOR(schema.<=>)`, and `<#>` likewise. It is pgvector's
-/// own operator, which its indexes know, where the current user may use that schema, else ours.
+/// Qualifies the operators of a statement: `<=>` becomes `OPERATOR(schema.<=>)`, and `<#>` likewise. The schema is
+/// pgvector's, whose operators use indexes, if the current user has USAGE on it, and otherwise nl2sql's.
 pub fn qualify(sql: &str) -> Result<String> {
     let schema = query::read_one(
         "SELECT CASE WHEN has_schema_privilege(n.oid, 'USAGE') THEN quote_ident(n.nspname) ELSE 'nl2sql' END
