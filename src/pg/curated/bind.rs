@@ -37,7 +37,7 @@ pub fn bind(name: &str, id: &str, params: &Value) -> Result<String> {
             "Its tables have changed since it was stored: a name in it no longer exists, or refers to something else.",
         )
         .hint(format!(
-            "Run: SELECT * FROM {}; then SELECT * FROM {}; lists what to store again.",
+            "Run: SELECT * FROM {}; then list what to store again: SELECT * FROM {};",
             call("nl2sql_index", name),
             call("nl2sql_curated_validate", name)
         )),

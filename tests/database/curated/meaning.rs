@@ -78,7 +78,7 @@ fn a_column_that_takes_a_name_makes_it_unfit() {
     assert_eq!(
         found.hint(),
         Some(
-            "SELECT * FROM nl2sql_index('two'); reads them anew, and SELECT * FROM nl2sql_curated_validate('two'); then says what to write down again."
+            "Run: SELECT * FROM nl2sql_index('two'); then list what to store again: SELECT * FROM nl2sql_curated_validate('two');"
         )
     );
     client.batch_execute("ALTER TABLE near.b DROP n").expect("a column dropped");
