@@ -18,8 +18,14 @@ const LIBRARIES: [(&str, &[&str]); 5] = [
 /// The languages `internal` and `c` in pg_language.
 const COMPILED: [u32; 2] = [12, 13];
 
-/// VOLATILE functions of libraries that only make a value up.
-const MAKE_UP: [(&str, &[&str]); 3] = [("pgcrypto", &[]), ("uuid-ossp", &[]), ("tablefunc", &["normal_rand"])];
+/// VOLATILE functions of libraries that make a value up, describe the session's own connection, or transform their arguments.
+const MAKE_UP: [(&str, &[&str]); 5] = [
+    ("pgcrypto", &[]),
+    ("pgxml", &["xslt_process"]),
+    ("sslinfo", &[]),
+    ("tablefunc", &["normal_rand"]),
+    ("uuid-ossp", &[]),
+];
 
 /// Why a verified query must not call a function. One that is written in SQL or a procedural language runs with the
 /// rights of who runs the query, like the query itself.
