@@ -106,11 +106,11 @@ fn a_cancel_ends_them_all() {
     assert!(running.reaches("nl2sql: writing entries datasource=\"alder\""), "the first one was built");
     running.reach_model(&mut witness, "cedar");
     text(&mut witness, &format!("pg_cancel_backend({})", running.pid));
-    let said = running.rest();
+    let notices = running.rest();
     assert_eq!(running.failure().as_deref(), Some("57014"));
     assert!(
-        !said.iter().any(|notice| notice.starts_with("WARNING")),
-        "a cancel is no failure of the datasource: {said:?}"
+        !notices.iter().any(|notice| notice.starts_with("WARNING")),
+        "a cancel is no failure of the datasource: {notices:?}"
     );
     assert_as_before(&mut witness, &before);
     trim(&mut witness, "cedar");

@@ -134,7 +134,7 @@ fn partitions_do_not_repeat_keys() {
 }
 
 #[test]
-fn cardinality() {
+fn cardinality_follows_unique_keys() {
     let mut client = made(
         "CREATE TABLE p (a int, b int, PRIMARY KEY (a, b)); CREATE TABLE q (id int PRIMARY KEY);
          CREATE TABLE same_key (id int PRIMARY KEY CONSTRAINT k REFERENCES q);
@@ -168,7 +168,7 @@ fn cardinality() {
 /// Runs the four catalog queries on 2,000 tables of 12 columns each. Prints the time and does not judge it, because the
 /// machine may be busy.
 #[test]
-fn thousands_of_tables() {
+fn thousands_of_tables_are_read_and_compared() {
     let mut client = made("SELECT 1");
     client
         .batch_execute(

@@ -115,7 +115,7 @@ fn table_column_constraint_and_label_names() {
 }
 
 #[test]
-fn schema_and_datasource_names() {
+fn schema_and_datasource_names_survive_quoting() {
     let mut client = Database::blank().connect();
     let mut names = strange();
     // A datasource's name must contain something visible.

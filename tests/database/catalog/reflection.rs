@@ -44,7 +44,7 @@ fn names(items: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn every_kind_of_table() {
+fn every_kind_of_table_is_read() {
     let mut client = Database::blank().connect();
     let found = read(
         &mut client,
@@ -134,7 +134,7 @@ fn types_as_the_server_writes_them() {
 }
 
 #[test]
-fn nullability_generation_and_comments() {
+fn nullability_generation_and_comments_are_read() {
     let mut client = Database::blank().connect();
     let found = read(
         &mut client,
@@ -180,7 +180,7 @@ fn nullability_generation_and_comments() {
 }
 
 #[test]
-fn row_estimates() {
+fn row_estimates_are_those_of_analyze() {
     let mut client = Database::blank().connect();
     let found = read(
         &mut client,
@@ -260,7 +260,7 @@ const SHOP: &str =
     "CREATE TABLE a (id int PRIMARY KEY, x text); CREATE TABLE b (id int PRIMARY KEY, a int REFERENCES a)";
 
 #[test]
-fn versions_and_fingerprints() {
+fn versions_change_with_content_and_fingerprints_with_structure() {
     let mut client = Database::blank().connect();
     let first = read(&mut client, SHOP);
     let version = first["schema_version"].as_str().unwrap().to_owned();
@@ -324,7 +324,7 @@ fn versions_and_fingerprints() {
 
 /// Frozen: the catalogs of Postgres 15 to 18 differ, the result does not.
 #[test]
-fn every_major_gives_one_fingerprint() {
+fn every_major_computes_the_same_fingerprint() {
     let mut client = Database::blank().connect();
     let found = read(
         &mut client,
@@ -363,7 +363,7 @@ fn every_major_gives_one_fingerprint() {
 /// A table with as many columns as the server allows, a few of them embedded, and one whose text is far longer than the
 /// model reads.
 #[test]
-fn wide_tables() {
+fn wide_tables_are_stored_whole() {
     let mut client = Database::blank().connect();
     let columns =
         |count: usize, stem: &str| (1..=count).map(|n| format!("{stem}{n} bool")).collect::<Vec<_>>().join(", ");

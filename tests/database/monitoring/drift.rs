@@ -56,7 +56,7 @@ fn changed() -> Value {
 }
 
 #[test]
-fn a_drift_is_seen_checked_stored_and_told() {
+fn a_drift_is_seen_checked_stored_and_notified() {
     let (database, mut client) = made(SCHEMA);
     let before = live(&mut client);
     assert_eq!(
@@ -144,8 +144,8 @@ fn statistics_and_comments_alone_make_a_version_without_a_diff() {
         json!([{"has_diff": false}, {"has_diff": false}])
     );
     assert_eq!(parts(&json(&mut client, &format!("nl2sql_diff('s', '{before}', '{after}')"))), json!({}));
-    let told: Vec<Value> = events(&mut listener).into_iter().map(|event| event["event"].clone()).collect();
-    assert_eq!(told, ["index.swapped"]);
+    let notified: Vec<Value> = events(&mut listener).into_iter().map(|event| event["event"].clone()).collect();
+    assert_eq!(notified, ["index.swapped"]);
     let fingerprints = "SELECT count(DISTINCT fingerprint) FROM nl2sql_versions('s')";
     assert_eq!(text(&mut client, fingerprints).as_deref(), Some("1"));
     // The position of a column does not matter, its name and type do.
@@ -209,7 +209,7 @@ fn versions_go_by_retention_and_diffs_with_them() {
 }
 
 #[test]
-fn a_role_is_told_of_its_part_alone() {
+fn a_role_sees_only_its_part_of_a_diff() {
     let (database, mut client) = made(SCHEMA);
     let role = database.role("reader");
     let before = live(&mut client);
@@ -220,7 +220,7 @@ fn a_role_is_told_of_its_part_alone() {
         .unwrap();
     client.batch_execute("SELECT nl2sql_register('s', options => '{\"preferred_tables\": [\"gone\"], \"include\": [\"s.*\", \"nothing.*\"]}')").unwrap();
     let mut reader = database.connect_as(&role);
-    let told = |reader: &mut Client| {
+    let shown = |reader: &mut Client| {
         rows(
             reader,
             "SELECT c.status, c.diff, c.impact, h.warnings FROM nl2sql_check() c JOIN nl2sql_health() h USING (datasource)",
@@ -229,7 +229,7 @@ fn a_role_is_told_of_its_part_alone() {
     // A change of what the role cannot read is not reported, not even to roles that may read the table's other columns.
     client.batch_execute("ALTER TABLE s.a ALTER y DROP NOT NULL, ADD z int; ALTER TABLE s.\"B c\" DROP CONSTRAINT to_a, DROP a; CREATE TABLE s.fresh (id int)").unwrap();
     let silent = json!([{"status": "unchanged", "diff": null, "impact": null, "warnings": []}]);
-    assert_eq!(told(&mut reader), silent);
+    assert_eq!(shown(&mut reader), silent);
     assert_eq!(parts(&json(&mut reader, &format!("nl2sql_diff('s', '{before}')"))), json!({}));
     client.batch_execute("SELECT nl2sql_index('s')").unwrap();
     let after = live(&mut client);
@@ -252,7 +252,7 @@ fn a_role_is_told_of_its_part_alone() {
     assert_eq!(rows(&mut reader, "SELECT has_diff FROM nl2sql_versions('s') LIMIT 1"), json!([{"has_diff": true}]));
     // A dropped table does not exist for the role, so its diff does not mention it.
     client.batch_execute("DROP TABLE s.gone").unwrap();
-    assert_eq!(told(&mut reader), silent);
+    assert_eq!(shown(&mut reader), silent);
     for table in ["nl2sql.diff", "nl2sql.snapshot_table", "nl2sql.description"] {
         assert_eq!(sqlstate(&mut reader, &format!("SELECT * FROM {table}")), "42501");
     }
@@ -279,8 +279,8 @@ fn check_says_what_keeps_it_from_checking() {
         ])
     );
     client.batch_execute("SET session_replication_role = replica; DELETE FROM nl2sql.snapshot; DELETE FROM nl2sql.snapshot_table; RESET session_replication_role").unwrap();
-    let failed = rows(&mut client, "SELECT status, error ~ 'does not exist' AS said FROM nl2sql_check('s')");
-    assert_eq!(failed, json!([{"status": "failed", "said": true}]));
+    let failed = rows(&mut client, "SELECT status, error ~ 'does not exist' AS named FROM nl2sql_check('s')");
+    assert_eq!(failed, json!([{"status": "failed", "named": true}]));
     assert_eq!(sqlstate(&mut client, "SELECT * FROM nl2sql_check('nobody')"), "42704");
     assert_eq!(sqlstate(&mut client, "SELECT * FROM nl2sql_check('')"), "22023");
     for (call, code) in [

@@ -10,7 +10,7 @@ fn warnings(client: &mut Client) -> Vec<String> {
 }
 
 /// Runs the call that a warning names.
-fn mend(client: &mut Client, warning: &str) {
+fn run_fix(client: &mut Client, warning: &str) {
     let call = warning.split(": SELECT ").nth(1).unwrap_or_else(|| panic!("no call: {warning}"));
     client
         .batch_execute(&format!("SELECT {call}; SELECT nl2sql_index()"))
@@ -25,7 +25,7 @@ fn tables(client: &mut Client, datasource: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_glob_that_matches_nothing_is_said_with_near_names() {
+fn a_glob_that_matches_nothing_is_reported_with_similar_names() {
     let mut client = Database::blank().connect();
     client
         .batch_execute(
@@ -34,10 +34,10 @@ fn a_glob_that_matches_nothing_is_said_with_near_names() {
                  \"exclude_columns\": [\"shop.orders.secrets\", \"*.secret\"], \"pii\": {\"shop.orders.name\": true, \"*.id\": false}}'); SELECT nl2sql_index('shop')",
         )
         .unwrap();
-    let said = warnings(&mut client);
+    let warned = warnings(&mut client);
     let begin = |warning: &String| warning.split(": SELECT").next().unwrap().to_owned();
     assert_eq!(
-        said.iter().map(begin).collect::<Vec<_>>(),
+        warned.iter().map(begin).collect::<Vec<_>>(),
         [
             "the glob shop.ordesr of option include matches nothing (near it: shop.orders, shop.customers)",
             "the glob *.tmp_* of option exclude matches nothing",
@@ -46,7 +46,7 @@ fn a_glob_that_matches_nothing_is_said_with_near_names() {
         ]
     );
     // Options are replaced as a whole: each call repeats all of them.
-    mend(&mut client, &said[3]);
+    run_fix(&mut client, &warned[3]);
     assert_eq!(warnings(&mut client), Vec::<String>::new());
     let options = text(&mut client, "SELECT options FROM nl2sql.datasources").unwrap();
     assert_eq!(
@@ -65,14 +65,14 @@ fn the_last_inclusion_is_replaced_and_not_removed() {
              SELECT nl2sql_index('shop'); ALTER TABLE shop.orders RENAME TO orders2",
         )
         .unwrap();
-    let said = warnings(&mut client);
-    assert_eq!(said.len(), 2, "{said:?}");
+    let warned = warnings(&mut client);
+    assert_eq!(warned.len(), 2, "{warned:?}");
     assert!(
-        said.iter().all(|warning| warning
+        warned.iter().all(|warning| warning
             .ends_with("SELECT nl2sql_register('shop', options => '{\"include\":[\"shop.orders2\"]}');")),
-        "{said:?}"
+        "{warned:?}"
     );
-    mend(&mut client, &said[0]);
+    run_fix(&mut client, &warned[0]);
     assert_eq!(tables(&mut client, "shop"), ["shop.orders2"]);
 }
 
@@ -90,15 +90,15 @@ fn options_are_for_those_who_register() {
     let mut reader = database.connect_as(&role);
     assert_eq!(warnings(&mut reader), Vec::<String>::new());
     client.batch_execute(&format!("GRANT EXECUTE ON FUNCTION nl2sql_register TO {role}")).unwrap();
-    let said = warnings(&mut reader);
-    assert_eq!(said.len(), 2, "{said:?}");
+    let warned = warnings(&mut reader);
+    assert_eq!(warned.len(), 2, "{warned:?}");
     // Only names that exist for the role are suggested.
-    assert!(!said.join(" ").contains("shop.hidden"), "{said:?}");
+    assert!(!warned.join(" ").contains("shop.hidden"), "{warned:?}");
     assert!(warnings(&mut client).join(" ").contains("near it: shop.hidden"));
 }
 
 #[test]
-fn schemas_renamed_and_dropped() {
+fn renamed_and_dropped_schemas_are_reported() {
     let mut client = Database::blank().connect();
     client
         .batch_execute(
@@ -106,26 +106,29 @@ fn schemas_renamed_and_dropped() {
              SELECT nl2sql_register('both', schemas => '{one,two}'); SELECT nl2sql_index('both'); ALTER SCHEMA one RENAME TO \"First's\"",
         )
         .unwrap();
-    let said = warnings(&mut client);
+    let warned = warnings(&mut client);
     assert_eq!(
-        said[0],
+        warned[0],
         "schema \"one\" does not exist, perhaps renamed to \"First's\": SELECT nl2sql_register('both', schemas => ARRAY['First''s', 'two']);"
     );
-    assert!(said[1].contains("drifted"), "{said:?}");
+    assert!(warned[1].contains("drifted"), "{warned:?}");
     assert_eq!(
         text(&mut client, "SELECT status FROM nl2sql_health()").as_deref(),
         Some("ok"),
         "warnings leave the status alone"
     );
-    mend(&mut client, &said[0]);
+    run_fix(&mut client, &warned[0]);
     assert_eq!(
         (warnings(&mut client), tables(&mut client, "both")),
         (vec![], vec!["First's.a".to_owned(), "First's.b".to_owned(), "two.c".to_owned()])
     );
     client.batch_execute("DROP SCHEMA two CASCADE").unwrap();
-    let said = warnings(&mut client);
-    assert_eq!(said[0], "schema \"two\" does not exist: SELECT nl2sql_register('both', schemas => ARRAY['First''s']);");
-    mend(&mut client, &said[0]);
+    let warned = warnings(&mut client);
+    assert_eq!(
+        warned[0],
+        "schema \"two\" does not exist: SELECT nl2sql_register('both', schemas => ARRAY['First''s']);"
+    );
+    run_fix(&mut client, &warned[0]);
     client.batch_execute("DROP SCHEMA \"First's\" CASCADE").unwrap();
     assert_eq!(
         warnings(&mut client),

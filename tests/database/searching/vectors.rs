@@ -49,7 +49,7 @@ fn every_text_of_the_reference_is_near() {
 
 /// The same holds if several backends load the model at the same moment.
 #[test]
-fn eight_backends_at_once_give_the_same() {
+fn eight_backends_at_once_compute_the_same() {
     let database = Database::blank();
     let questions: Vec<String> =
         ["late parcels", "unpaid bills", "the longest track on each album"].iter().map(|q| (*q).to_owned()).collect();
@@ -77,7 +77,7 @@ fn eight_backends_at_once_give_the_same() {
 }
 
 #[test]
-fn null_and_empty_texts() {
+fn null_is_null_and_empty_texts_are_rejected() {
     let mut client = Database::blank().connect();
     assert_eq!(text(&mut client, "nl2sql_embed(NULL)"), None);
     for empty in ["''", "' '", "E'\\n\\t'"] {

@@ -79,7 +79,7 @@ fn superusers_set_and_see_paths() {
 
 /// A misspelled setting is an error.
 #[test]
-fn the_prefix_is_reserved() {
+fn the_prefix_of_settings_is_reserved() {
     let database = Database::blank();
     let role = database.role("speller");
     for mut client in [database.connect(), loaded(&database, &role)] {

@@ -183,7 +183,7 @@ fn an_error_leaves_the_session_as_it_was() {
 }
 
 #[test]
-fn nothing_is_indexed() {
+fn searches_fail_while_nothing_is_indexed() {
     let mut client = Database::blank().connect();
     for call in ["nl2sql_mmr('x')", "nl2sql_mmr_explain('x')", "nl2sql_route('x')", "nl2sql_route_explain('x')"] {
         let found = error(&mut client, &format!("SELECT * FROM {call}"));

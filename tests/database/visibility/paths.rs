@@ -104,7 +104,7 @@ fn no_table_shows_a_hidden_row() {
 
 /// Without a barrier, the planner would call a cheap function before it filters the rows.
 #[test]
-fn a_leaky_function_is_shown_visible_rows_alone() {
+fn a_leaky_function_sees_only_visible_rows() {
     let (_database, role, mut session) = scene();
     let peek = format!("{role}.peek");
     let places = [
@@ -151,20 +151,20 @@ fn an_error_that_names_a_value_names_a_visible_one() {
 }
 
 fn plan(client: &mut Client, query: &str) -> serde_json::Value {
-    let told =
+    let shown =
         client.simple_query(&format!("EXPLAIN (ANALYZE, VERBOSE, BUFFERS, FORMAT json) {query}")).expect("a plan");
-    let told: String = told
+    let shown: String = shown
         .iter()
         .filter_map(|message| match message {
             SimpleQueryMessage::Row(row) => row.get(0),
             _ => None,
         })
         .collect();
-    serde_json::from_str(&told).expect("JSON")
+    serde_json::from_str(&shown).expect("JSON")
 }
 
 #[test]
-fn statistics_plans_and_copies_tell_nothing() {
+fn statistics_plans_and_copies_reveal_nothing() {
     let (database, _, mut session) = scene();
     let mut dba = database.connect();
     dba.batch_execute("ANALYZE nl2sql.entry, nl2sql.relation, nl2sql.datasource, nl2sql.snapshot_table")
@@ -182,20 +182,20 @@ fn statistics_plans_and_copies_tell_nothing() {
     assert_eq!(plan[0]["Plan"]["Actual Rows"].as_f64(), Some(14.0), "{plan}");
 
     for copied in ["nl2sql.relation", "nl2sql.datasource", "(TABLE nl2sql.entry)", "(TABLE nl2sql.datasources)"] {
-        let mut told = String::new();
+        let mut leaked = String::new();
         let mut copy =
             session.copy_out(&format!("COPY {copied} TO STDOUT")).unwrap_or_else(|error| panic!("{copied}: {error}"));
-        copy.read_to_string(&mut told).expect("text");
+        copy.read_to_string(&mut leaked).expect("text");
         drop(copy);
-        assert!(told.contains("webshop"), "{copied}: {told}");
-        assert_hides(copied, &told);
+        assert!(leaked.contains("webshop"), "{copied}: {leaked}");
+        assert_hides(copied, &leaked);
     }
     assert_eq!(sqlstate(&mut session, "COPY nl2sql.snapshot_table TO STDOUT"), "42501");
 }
 
 /// Turning row security off is refused.
 #[test]
-fn row_security_is_not_a_users_choice() {
+fn users_cannot_turn_row_security_off() {
     let (_database, _, mut session) = scene();
     session.batch_execute("SET row_security = off").expect("the setting is anybody's");
     for query in READS {
@@ -215,7 +215,7 @@ fn row_security_is_not_a_users_choice() {
 }
 
 #[test]
-fn a_cursor_fetches_visible_rows_alone() {
+fn a_cursor_fetches_only_visible_rows() {
     let (database, role, mut session) = scene();
     session
         .batch_execute("BEGIN; DECLARE c SCROLL CURSOR WITH HOLD FOR SELECT text FROM nl2sql.entry; COMMIT")
@@ -273,7 +273,7 @@ fn trojans(role: &str) -> String {
 }
 
 #[test]
-fn no_search_path_turns_a_function() {
+fn no_search_path_redirects_a_function() {
     let (database, role, mut session) = scene();
     let before = all_reads(&mut session);
     session.batch_execute(&trojans(&role)).expect("trojans");

@@ -133,7 +133,7 @@ const ONLY_DEPOT: &str = "DROP SCHEMA shop, clinic, clinic_archive CASCADE;";
 
 /// One session with prepared statements stays open; its next query already follows the change.
 #[test]
-fn each_right_taken_away_takes_away_what_it_showed() {
+fn each_revoked_privilege_hides_what_it_showed() {
     let all = everything();
     let (reader, group) = (all.role("reader"), all.role("readers"));
     let mut dba = all.connect();
@@ -262,7 +262,7 @@ fn seen_after(all: &Database, rights: &str, statements: &str) -> Vec<String> {
 
 /// Names are resolved at query time: what was dropped is hidden, and counts do not reveal it.
 #[test]
-fn what_is_gone_is_hidden() {
+fn dropped_objects_are_hidden() {
     let all = everything();
     let every = [SHOP, CLINIC, DEPOT];
     let new_table =
@@ -300,7 +300,7 @@ fn a_column_dropped_later_stays_hidden() {
 /// One column of a two-column key is hidden: the other is no key by itself. And depot refers to a table that the role
 /// may read, which reveals nothing of depot.
 #[test]
-fn keys_show_no_further_than_rights() {
+fn keys_reveal_nothing_beyond_privileges() {
     let all = everything();
     let half = "GRANT SELECT (order_id, sku) ON shop.order_item TO {r}; GRANT SELECT ON shop.orders TO {r};";
     let half_left = "DROP TABLE shop.payment, shop.customer CASCADE; DROP VIEW shop.open_order;
@@ -343,9 +343,9 @@ fn registrations_do_not_name_what_is_hidden() {
     for query in
         ["TABLE nl2sql.datasources", "SELECT * FROM nl2sql_health()", "SELECT * FROM nl2sql_mmr('x', k => 300)"]
     {
-        let told = rows(&mut session, query).to_string();
+        let shown = rows(&mut session, query).to_string();
         for hidden in ["secret", "clinic.visit", "archive", "depot", "shop"] {
-            assert!(!told.contains(hidden), "{query} names {hidden}: {told}");
+            assert!(!shown.contains(hidden), "{query} names {hidden}: {shown}");
         }
     }
     let options = "SELECT options ->> 'exclude' FROM nl2sql.datasources";
@@ -354,7 +354,7 @@ fn registrations_do_not_name_what_is_hidden() {
 
 /// An error suggests only names that exist for the role.
 #[test]
-fn an_error_does_not_offer_a_hidden_name() {
+fn an_error_does_not_suggest_a_hidden_name() {
     let all = everything();
     let role = all.role("guesser");
     let mut dba = all.connect();
