@@ -2,9 +2,8 @@
 
 use crate::pg::curated::analyze_hooks::Hooks;
 use crate::pg::curated::callable;
-use crate::pg::curated::columns::is_narrow;
 use crate::pg::curated::query_reads::QueryReads;
-use crate::pg::curated::raw_tree::{RawTree, at, not_reading, too_wide, using_is_missing};
+use crate::pg::curated::raw_tree::{RawTree, at, is_narrow, not_reading, too_wide, using_is_missing};
 use crate::pg::profile::column_statistics::Memory;
 use crate::pg::server::error::{Error, Result};
 use crate::pg::server::error_position::ErrorPosition;

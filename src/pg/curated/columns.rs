@@ -1,7 +1,7 @@
 //! The columns that names mean, as the server finds them: one that does not exist for the caller is rejected in the same
 //! words as one that does not exist.
 
-use crate::pg::curated::raw_tree::{at, owned, string, too_wide};
+use crate::pg::curated::raw_tree::{at, is_narrow, owned, string, too_wide};
 use crate::pg::server::query_tree::{Node, Visitor, pointers, walk_node};
 use nl2sql_core::catalog::identifier::{TableName, quote_identifier};
 use nl2sql_core::similar_names::near_names;
@@ -10,7 +10,7 @@ use pgrx::pg_sys;
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::pg_sys::{NodeTag, RTEKind};
 use pgrx::prelude::*;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::ffi::{CString, c_int};
 
 /// A column of a table by its numbers; 0 is the whole row.
@@ -241,7 +241,7 @@ impl<'n, 'a> Columns<'n, 'a> {
         let near = near_names(names.last().map_or("", String::as_str), known.iter().map(String::as_str));
         let name = match names.as_slice() {
             [name] => format!("\"{name}\""),
-            names => names.iter().map(|name| quote_identifier(name).into()).collect::<Vec<String>>().join("."),
+            names => names.iter().map(|name| quote_identifier(name)).collect::<Vec<String>>().join("."),
         };
         self.reject(location, &format!("column {name} does not exist{}", perhaps(&near)))
     }
@@ -313,44 +313,5 @@ impl Visitor for Variables {
         if let Some(variable) = node.get::<pg_sys::Var>() {
             self.found.push((variable.varlevelsup, variable.varno, variable.varattno));
         }
-    }
-}
-
-/// Whether a table has columns that do not exist for the caller, left out by an option or by rights; only those of these
-/// names, where there are some.
-pub fn is_narrow(names: &Names, table: &TableName, only: Option<&BTreeSet<String>>) -> bool {
-    if only.is_some_and(BTreeSet::is_empty) {
-        return false;
-    }
-    let wider = names.is_wider(table);
-    if wider && only.is_none() {
-        return true;
-    }
-    let Some(known) = names.table(table) else { return false };
-    let (Ok(schema), Ok(relation)) = (CString::new(table.schema.as_str()), CString::new(table.name.as_str())) else {
-        return false;
-    };
-    // SAFETY: look-ups in the system caches; names are copied.
-    unsafe {
-        let schema = pg_sys::get_namespace_oid(schema.as_ptr(), true);
-        let oid = pg_sys::get_relname_relid(relation.as_ptr(), schema);
-        if schema == pg_sys::InvalidOid || oid == pg_sys::InvalidOid {
-            return false;
-        }
-        let (user, mode) = (pg_sys::GetUserId(), pg_sys::ACL_SELECT as pg_sys::AclMode);
-        let ok = pg_sys::AclResult::ACLCHECK_OK;
-        if !wider && pg_sys::pg_class_aclcheck(oid, user, mode) == ok {
-            return false;
-        }
-        for number in 1.. {
-            let Some(name) = owned(pg_sys::get_attname(oid, number, true)) else { break };
-            let dropped = name.starts_with("........pg.dropped.");
-            let unknown = !dropped && !known.contract.columns.iter().any(|column| column.name == name);
-            let may = || pg_sys::pg_attribute_aclcheck(oid, number, user, mode) == ok;
-            if unknown && only.is_none_or(|only| only.contains(&name)) && (wider || !may()) {
-                return true;
-            }
-        }
-        false
     }
 }

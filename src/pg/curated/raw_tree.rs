@@ -1,7 +1,6 @@
 //! The names in a raw tree, looked up in what the caller may see before the server looks them up: an error of the
 //! server must not confirm what is hidden.
 
-use crate::pg::curated::columns::is_narrow;
 use crate::pg::server::query_tree::pointers;
 use nl2sql_core::catalog::identifier::{TableName, quote_identifier};
 use nl2sql_core::sql::reads::{Names, Reads};
@@ -361,4 +360,43 @@ unsafe fn sources(item: *mut pg_sys::Node, found: &mut Vec<*mut pg_sys::RangeVar
 unsafe extern "C-unwind" fn visit(node: *mut pg_sys::Node, tree: *mut c_void) -> bool {
     // SAFETY: the pointer is to what `visit` above borrows for the time of the walk.
     unsafe { (*tree.cast::<RawTree>()).visit(node) }
+}
+
+/// Whether a table has columns that do not exist for the caller, left out by an option or by rights; only those of these
+/// names, where there are some.
+pub fn is_narrow(names: &Names, table: &TableName, only: Option<&BTreeSet<String>>) -> bool {
+    if only.is_some_and(BTreeSet::is_empty) {
+        return false;
+    }
+    let wider = names.is_wider(table);
+    if wider && only.is_none() {
+        return true;
+    }
+    let Some(known) = names.table(table) else { return false };
+    let (Ok(schema), Ok(relation)) = (CString::new(table.schema.as_str()), CString::new(table.name.as_str())) else {
+        return false;
+    };
+    // SAFETY: look-ups in the system caches; names are copied.
+    unsafe {
+        let schema = pg_sys::get_namespace_oid(schema.as_ptr(), true);
+        let oid = pg_sys::get_relname_relid(relation.as_ptr(), schema);
+        if schema == pg_sys::InvalidOid || oid == pg_sys::InvalidOid {
+            return false;
+        }
+        let (user, mode) = (pg_sys::GetUserId(), pg_sys::ACL_SELECT as pg_sys::AclMode);
+        let ok = pg_sys::AclResult::ACLCHECK_OK;
+        if !wider && pg_sys::pg_class_aclcheck(oid, user, mode) == ok {
+            return false;
+        }
+        for number in 1.. {
+            let Some(name) = owned(pg_sys::get_attname(oid, number, true)) else { break };
+            let dropped = name.starts_with("........pg.dropped.");
+            let unknown = !dropped && !known.contract.columns.iter().any(|column| column.name == name);
+            let may = || pg_sys::pg_attribute_aclcheck(oid, number, user, mode) == ok;
+            if unknown && only.is_none_or(|only| only.contains(&name)) && (wider || !may()) {
+                return true;
+            }
+        }
+        false
+    }
 }

@@ -43,7 +43,7 @@ fn nothing_is_written_where_something_is_wrong() {
     };
     for (document, words) in [
         (query(json!({"id": "Q"})), "verified query \"Q\": id"),
-        (query(json!({"id": "a-b"})), "id: it must be"),
+        (query(json!({"id": "a-b"})), "id: it must start with a letter"),
         (query(json!({"questions": []})), "questions: there must be at least one"),
         (query(json!({"questions": ["{n}"]})), "{n} is not a param"),
         (query(json!({"params": {"n": {"type": "int"}}})), "none has {n}"),

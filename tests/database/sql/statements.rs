@@ -156,7 +156,7 @@ impl Server {
             let own = |column: &str| except.is_some_and(|(of, without)| of == table && without == column);
             let quoted = format!("{}.{}", quote_identifier(&table.0), quote_identifier(&table.1));
             let granted: Vec<String> =
-                columns.iter().filter(|column| !own(column)).map(|column| quote_identifier(column).into()).collect();
+                columns.iter().filter(|column| !own(column)).map(|column| quote_identifier(column)).collect();
             let granted = if granted.is_empty() {
                 let without = except.filter(|(of, _)| *of == table).map_or("", |(_, column)| column);
                 let other = "SELECT quote_ident(column_name) FROM information_schema.columns
