@@ -117,7 +117,6 @@ fn joins(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::{Duration, Instant};
 
     fn split(text: &str) -> Vec<(&str, bool)> {
         words(text).map(|word| (word.raw, word.quoted)).collect()
@@ -189,13 +188,11 @@ mod tests {
         assert_eq!(question.words.len(), WORDS);
         assert!(question.words.iter().all(|word| word.text == "a"));
         // Each takes hours if every open quote is searched for to the end.
-        let started = Instant::now();
         for text in ["“", "‘", "\"\"", "lost ‘customers gross ", "'“\"‘", "“’ ", "'a' “", "-", "1,234", "é’"]
         {
             let repeats = 5_000_000 / text.len();
             assert!(words(&text.repeat(repeats)).count() <= 3 * repeats, "{text}");
         }
-        assert!(started.elapsed() < Duration::from_secs(200), "{:?}", started.elapsed());
     }
 
     proptest::proptest! {
